@@ -1,0 +1,69 @@
+# Plain `make` lists the targets. Needs Python 3.11 or later and make; everything else comes from PyPI into .venv.
+
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+VENV   := .venv
+BIN    := $(VENV)/bin
+PY     := $(BIN)/python
+READY  := $(VENV)/ready
+PYTEST := $(PY) -m pytest -rs
+
+.DEFAULT_GOAL := help
+.PHONY: help book serve test test-all lab notebooks data bench lint format requirements clean
+.DELETE_ON_ERROR:
+
+help:
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' $(MAKEFILE_LIST) | while IFS='|' read -r name text; do \
+	  printf '  make %-13s %s\n' "$$name" "$$text"; done
+
+book: $(READY) ## build the site in _build/html (a warning is an error)
+	@mkdir -p _build
+	@$(BIN)/jupyter-book build . --all -W --keep-going --quiet > _build/log 2>&1 || { cat _build/log; exit 1; }
+	@echo "The book is in _build/html: open _build/html/index.html, or type: make serve"
+
+serve: $(READY) ## show the built site on http://127.0.0.1:8000
+	@$(PY) tools/serve.py
+
+test: book ## library, notebooks on fresh kernels, the site, one browser pass a page: minutes
+	$(PYTEST) -n 2 --dist loadfile -m "not thorough" --doctest-modules src tests
+	$(PY) tools/notebooks.py --nbval
+	@$(PY) tools/tested.py --record
+
+test-all: book ## what `make test` does and every width and theme, print, no scripts, a fresh clone
+	@$(PY) tools/tested.py || $(MAKE) test
+	$(PYTEST) -n 2 --dist loadfile -m thorough tests
+
+lab: $(READY) ## open the notebooks in JupyterLab
+	$(BIN)/jupyter lab --notebook-dir=notebooks
+
+notebooks: $(READY) ## execute every notebook again; nothing changes when nothing changed
+	$(PY) tools/notebooks.py
+
+data: $(READY) ## compute the data files of the notebooks again
+	$(PY) tools/data.py
+
+bench: $(READY) ## measure speed as ratios, side by side
+	$(PY) bench/run.py
+
+lint: $(READY) ## check style in code and notebooks
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+format: $(READY) ## correct style in code and notebooks
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+requirements: $(READY) ## write requirements.txt from pyproject.toml (UPGRADE=1 takes newer versions)
+	$(PY) tools/requirements.py $(if $(UPGRADE),--upgrade)
+
+clean: ## remove what was built (the environment .venv stays)
+	rm -rf _build .pytest_cache .ruff_cache .hypothesis
+
+# The pinned set first, then the package itself, editable and without looking for dependencies again.
+$(READY): requirements.txt pyproject.toml
+	@test -n "$(PYTHON)" || { echo "Python 3.11 or later is needed: no python3.11 and no python3 on the PATH"; exit 1; }
+	@$(PYTHON) -c 'import sys; v = sys.version_info; v >= (3, 11) or sys.exit(f"Python 3.11 or later is needed; $(PYTHON) is {v.major}.{v.minor}")'
+	test -x $(PY) || $(PYTHON) -m venv $(VENV)
+	sed '$$d' requirements.txt > $(VENV)/pins.txt
+	$(PY) -m pip install --quiet --disable-pip-version-check -r $(VENV)/pins.txt
+	$(PY) -m pip install --quiet --disable-pip-version-check --no-deps --editable .
+	@touch $@

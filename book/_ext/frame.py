@@ -1,0 +1,109 @@
+"""What the site needs beyond Jupyter Book: no dead scripts, numbered titles, no leftovers in the output."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+
+from docutils import nodes
+from sphinx.transforms import SphinxTransform
+
+# Extensions that Jupyter Book always loads and this book does not use: Thebe would add a script from another
+# host to every page, comments a second one.
+UNUSED = ("sphinx_thebe", "sphinx_comments")
+
+# The page needs `book.js` and the copy button. Everything else that the theme and its extensions register
+# is dropped; the search page gets its scripts from its own template.
+SCRIPTS = ("documentation_options.js", "doctools.js", "clipboard.min.js", "copybutton.js", "book.js")
+STYLES_DROPPED = ("sphinx-thebe.css", "thebelab.css")
+
+# Never loaded by any page: source maps, fonts and scripts of parts of the theme that the templates replace.
+LEFTOVERS = (
+    "_static/**/*.map",
+    "_static/**/*.LICENSE.txt",
+    "_static/vendor",
+    "_static/scripts",
+    "_static/locales",
+    "_static/images",
+    "_static/__pycache__",
+    "_static/sphinx-thebe.js",
+    "_static/sphinx-thebe.css",
+    "_static/sphinx-book-theme.*",
+    "_static/webpack-macros.html",
+    "_static/sbt-webpack-macros.html",
+    "_static/design-tabs.js",
+    "_static/togglebutton.*",
+    "_static/copybutton_funcs.js",
+    "_static/sphinx_highlight.js",
+    "_sources",
+)
+
+REDIRECT = """<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{title}</title>
+<link rel="icon" href="_static/favicon.svg" type="image/svg+xml">
+<meta http-equiv="refresh" content="0; url={target}">
+</head>
+<body><main><h1>{title}</h1><h2><a href="{target}">Open the book</a></h2></main></body>
+</html>
+"""
+
+
+class NumberedTitle(SphinxTransform):
+    """Mark the number in a chapter title such as "05 When is it forgotten?", for the style sheet."""
+
+    default_priority = 300
+
+    def apply(self) -> None:
+        for title in self.document.findall(nodes.title):
+            first = title.children[0] if title.children else None
+            if not isinstance(first, nodes.Text) or title.parent.parent is not self.document:
+                continue
+            if match := re.match(r"(\d\d) (?=\S)", first):
+                number = nodes.inline("", match[1], classes=["chapter-number"])
+                title.children[0:1] = []
+                title.insert(0, [number, nodes.Text(" " + first[match.end() :])])
+
+
+def silence(app) -> None:
+    """Disconnect the event handlers of the extensions that are not used."""
+    for event, listeners in app.events.listeners.items():
+        app.events.listeners[event] = [one for one in listeners if not one.handler.__module__.startswith(UNUSED)]
+
+
+def trim(app, pagename, templatename, context, doctree) -> None:
+    """Keep only the scripts and styles that this page uses."""
+
+    def name(asset) -> str:
+        return str(getattr(asset, "filename", asset) or "").rsplit("/", 1)[-1].split("?")[0]
+
+    context["script_files"] = [one for one in context["script_files"] if name(one) in SCRIPTS]
+    context["css_files"] = [one for one in context["css_files"] if name(one) not in STYLES_DROPPED]
+
+
+def tidy(app, exception) -> None:
+    """Remove what no page loads, and pages whose source is gone; let the address of the site lead to the book."""
+    if exception or app.builder.name != "html":
+        return
+    out = Path(app.outdir)
+    for pattern in LEFTOVERS:
+        for path in sorted(out.glob(pattern)):
+            shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
+    wanted = {out / f"{name}.html" for name in [*app.env.found_docs, "search"]}
+    for page in set(out.rglob("*.html")) - wanted:
+        page.unlink()
+    target = f"{app.config.root_doc}.html"
+    (out / "index.html").write_text(REDIRECT.format(title=app.config.html_title, target=target), encoding="utf-8")
+    (out / ".nojekyll").touch()
+
+
+def setup(app) -> dict:
+    silence(app)
+    app.add_transform(NumberedTitle)
+    app.connect("html-page-context", trim, priority=900)
+    app.connect("build-finished", tidy, priority=900)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,52 @@
+"use strict";
+// The three things that a page does besides being read: open the contents on a narrow screen, switch between
+// light and dark, and repeat the words of a search in its field.
+(() => {
+  const root = document.documentElement;
+
+  const toggle = document.querySelector(".contents-toggle");
+  const contents = document.getElementById("contents");
+  if (toggle && contents) {
+    const show = (open) => {
+      toggle.setAttribute("aria-expanded", String(open));
+      contents.classList.toggle("open", open);
+    };
+    toggle.addEventListener("click", () => show(toggle.getAttribute("aria-expanded") !== "true"));
+    contents.addEventListener("click", (event) => event.target.closest("a") && show(false));
+    document.addEventListener("keydown", (event) => {
+      if (event.key === "Escape" && toggle.getAttribute("aria-expanded") === "true") {
+        show(false);
+        toggle.focus();
+      }
+    });
+  }
+
+  const NAMES = { auto: "as the system", light: "light", dark: "dark" };
+  const system = matchMedia("(prefers-color-scheme: dark)");
+  const button = document.querySelector("button.mode");
+  const apply = (mode) => {
+    root.dataset.mode = mode;
+    root.dataset.theme = mode === "dark" || (mode === "auto" && system.matches) ? "dark" : "light";
+    if (button) button.querySelector("span").textContent = NAMES[mode];
+  };
+  const current = () => (root.dataset.mode in NAMES ? root.dataset.mode : "auto");
+  apply(current());
+  system.addEventListener("change", () => apply(current()));
+  if (button) {
+    button.hidden = false;
+    button.addEventListener("click", () => {
+      const order = ["auto", "light", "dark"];
+      const mode = order[(order.indexOf(current()) + 1) % order.length];
+      try {
+        localStorage.setItem("mode", mode);
+      } catch (_) {
+        // A browser that stores nothing still switches this page.
+      }
+      apply(mode);
+    });
+  }
+
+  const query = new URLSearchParams(location.search).get("q");
+  const field = document.getElementById("q");
+  if (query && field) field.value = query;
+})();
