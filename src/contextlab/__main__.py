@@ -1,0 +1,3 @@
+from contextlab.cli import main
+
+raise SystemExit(main())

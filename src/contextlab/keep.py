@@ -1,0 +1,214 @@
+"""Which messages a request keeps: the policies that only look at size.
+
+A policy is any object with two methods. ``start(room)`` is called once, before the first request, with the units
+left for notes and history. ``select(history)`` is called at each request with the history so far, the current user
+message last, and returns a `Kept`. A policy may remember what it did between two calls; `start` begins anew.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import namedtuple
+from itertools import accumulate
+
+from .budget import room as room_after
+from .errors import ContextOverflow, InputError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+    from typing import Protocol
+
+    from .chat import Message
+
+    class Policy(Protocol):
+        def start(self, room: int) -> None: ...
+
+        def select(self, history: History) -> Kept: ...
+
+
+class History:
+    """Messages in order, each counted once; prefix sums answer what any run of them costs.
+
+    ``messages`` holds no instructions: those are part of every request. ``cost`` gives the units of one message,
+    its own overhead included (a rule's ``message`` method). ``prefix[i]`` is the cost of the first i messages.
+
+    >>> history = History(["a", "bb", "ccc"], cost=len)
+    >>> history.prefix, history.units(1, 3)
+    ([0, 1, 3, 6], 5)
+    """
+
+    __slots__ = ("cost", "messages", "prefix", "stop")
+
+    def __init__(self, messages: Iterable[Message], cost: Callable[[Message], int]):
+        self.messages = list(messages)
+        self.cost = cost
+        self.prefix = list(accumulate(map(cost, self.messages), initial=0))
+        self.stop = len(self.messages)
+
+    def __len__(self):
+        return self.stop
+
+    def __getitem__(self, index: int) -> Message:
+        return self.messages[range(self.stop)[index]]
+
+    def until(self, stop: int) -> History:
+        """Return the history of the first ``stop`` messages; the lists are shared, nothing is counted again."""
+        view = object.__new__(History)
+        view.messages, view.cost, view.prefix, view.stop = self.messages, self.cost, self.prefix, stop
+        return view
+
+    def units(self, start: int, stop: int) -> int:
+        """Return the units of the messages ``start`` to ``stop - 1``."""
+        return self.prefix[stop] - self.prefix[start]
+
+
+class Kept(namedtuple("Kept", "indices header header_units units")):
+    """What a policy keeps for one request.
+
+    ``indices``: the indices of the kept messages in the history, ascending (a `range` for one contiguous run).
+    ``header``: messages that stand between the instructions and the history, such as a note or a summary.
+    ``header_units``: their units. ``units``: those of the header and of the kept messages together.
+    """
+
+    __slots__ = ()
+
+
+def newest_run(prefix: Sequence[int], room: int, stop: int | None = None) -> int:
+    """Return the index at which the longest newest run that fits ``room`` units begins.
+
+    The run goes from that index to ``stop - 1`` (all messages by default); it is empty when the result is ``stop``.
+    ``prefix`` are prefix sums of the units, beginning with 0. Walking from the newest message and stopping at the
+    first that does not fit gives the same index: units are never negative, so prefix sums never fall.
+
+    >>> newest_run([0, 300, 550, 730, 1130, 1250], room=700)
+    2
+    """
+    if stop is None:
+        stop = len(prefix) - 1
+    if room < 0:
+        return stop
+    return bisect_left(prefix, prefix[stop] - room, 0, stop + 1)
+
+
+def newest_that_fit(history: History, room: int, reserved: dict[str, int] | None = None) -> range:
+    """Return the indices of the longest newest run that fits ``room`` after ``reserved`` parts are taken off.
+
+    ``reserved`` maps the name of a part to its units. Raises `BudgetError` when these parts leave nothing, and
+    `ContextOverflow` when the newest message alone does not fit: a request without it would answer another question.
+
+    >>> history = History(["aaa", "bb", "cccc"], cost=len)
+    >>> newest_that_fit(history, 9), newest_that_fit(history, 9, {"pinned note": 2})
+    (range(0, 3), range(1, 3))
+    """
+    stop = len(history)
+    left = room_after(room, reserved) if reserved else room
+    start = newest_run(history.prefix, left, stop)
+    if start == stop and stop:
+        parts = {**(reserved or {}), "current user message": history.units(stop - 1, stop)}
+        raise ContextOverflow("the current user message does not fit", room, parts)
+    return range(start, stop)
+
+
+class LastN:
+    """Keep the last ``n`` messages, whatever they cost: the result may be far above the room.
+
+    >>> policy = LastN(2)
+    >>> policy.start(room=9)
+    >>> policy.select(History(["aaa", "bb", "cccccccccc"], cost=len)).units
+    12
+    """
+
+    def __init__(self, n: int):
+        if n < 1:
+            raise InputError(f"last n messages needs n of at least 1, not {n}: the current user message is one of them")
+        self.n = n
+
+    def start(self, room: int) -> None:
+        pass
+
+    def select(self, history: History) -> Kept:
+        stop = len(history)
+        start = max(0, stop - self.n)
+        return Kept(range(start, stop), (), 0, history.units(start, stop))
+
+
+class KeepNewest:
+    """Keep the newest messages that fit the room: one contiguous run, the current user message always in it.
+
+    With ``whole_turns`` a run never begins inside a turn: a reply whose question has left goes too.
+
+    >>> policy = KeepNewest()
+    >>> policy.start(room=6)
+    >>> policy.select(History(["aaa", "bb", "cccc"], cost=len)).indices
+    range(1, 3)
+    """
+
+    def __init__(self, whole_turns: bool = False):
+        self.whole_turns = whole_turns
+
+    def start(self, room: int) -> None:
+        self.room = room
+
+    def select(self, history: History) -> Kept:
+        indices = newest_that_fit(history, self.room)
+        if self.whole_turns:
+            start = indices.start
+            while start < indices.stop - 1 and history[start].role != "user":
+                start += 1
+            indices = range(start, indices.stop)
+        return Kept(indices, (), 0, history.units(indices.start, indices.stop))
+
+
+class PinnedFit:
+    """Keep the newest messages that fit beside ``header``, messages that every request carries.
+
+    >>> policy = PinnedFit(["note"])
+    >>> policy.start(room=9)
+    >>> kept = policy.select(History(["aaa", "bb", "ccc"], cost=len))
+    >>> kept.indices, kept.header_units, kept.units
+    (range(1, 3), 4, 9)
+    """
+
+    part = "pinned notes"  # the name of the header in error messages
+
+    def __init__(self, header: Iterable[Message]):
+        self.header = tuple(header)
+
+    def start(self, room: int) -> None:
+        self.room = room
+
+    def select(self, history: History) -> Kept:
+        header_units = sum(map(history.cost, self.header))
+        indices = newest_that_fit(history, self.room, {self.part: header_units})
+        return Kept(indices, self.header, header_units, header_units + history.units(indices.start, indices.stop))
+
+
+class ReservedFit:
+    """Keep the newest messages that fit when ``reserve`` units are set aside for a header that may change.
+
+    `header` is asked after the choice, with the index of the first kept message; it returns a tuple of messages that
+    must cost no more than the reserve. This class has no header of its own: a rolling summary derives from it.
+    """
+
+    part = "reserve"
+
+    def __init__(self, reserve: int):
+        if reserve < 0:
+            raise InputError(f"a reserve is a number of units from 0 on, not {reserve}")
+        self.reserve = reserve
+
+    def start(self, room: int) -> None:
+        self.room = room
+
+    def header(self, history: History, start: int) -> tuple[Message, ...]:
+        """Return the header of a request whose first kept message has the index ``start``."""
+        return ()
+
+    def select(self, history: History) -> Kept:
+        indices = newest_that_fit(history, self.room, {self.part: self.reserve})
+        header = self.header(history, indices.start)
+        header_units = sum(map(history.cost, header))
+        if header_units > self.reserve:
+            raise ContextOverflow(f"the header is larger than the {self.part}", self.reserve, {"header": header_units})
+        return Kept(indices, header, header_units, header_units + history.units(indices.start, indices.stop))

@@ -1,0 +1,136 @@
+"""Seeded scripted chats: a student plans an app, the name is said once, in the first message.
+
+No model writes these messages. The words are drawn by a random source with a seed, so every reader gets the same
+chat, and the same messages cost the same on every machine. The plan (how many sentences, how many words, which
+draws in which order) and the lists of words and topics are those of the published lab *Context window: why a long
+AI chat forgets your name* (System Design Simple, 2026-11-05); the fixed sentences are our own, with equal costs.
+"""
+
+from __future__ import annotations
+
+from itertools import chain, count, islice
+
+from .chat import Message
+from .errors import InputError
+
+SEED = 20261105
+TURNS = 200
+REPLY_SENTENCES = (9, 15)
+USER_SENTENCES = (2, 4)
+
+NAME = "Ada Moreno"
+INSTRUCTIONS = "You are a helpful assistant for a small student project."
+FIRST_QUESTION = (
+    f"Hello! My name is {NAME}. I want to build a small study planner for my class, "
+    "and I need a good friend to plan it with."
+)
+FIRST_REPLY = (
+    "Welcome! Let us build your planner one part at a time. We start with the screens, then the data, "
+    "then the messages it sends. Tell me which part you want first, and we go on from there."
+)
+FIRST_TOPIC = "introductions"
+
+WORDS = (
+    "the a an and or but so then if when because with for from into about over after before while this that these "
+    "those it its we you your our they them is are was were be can could should would will may might need want try "
+    "use make build add keep save show send read write check test change move start page screen button list table "
+    "form field user users class student teacher task tasks note notes date time week day reminder plan planner "
+    "schedule login password account email phone server database request response cache query index error message "
+    "simple small quick easy clear better faster first next last each every some many more less one two three new "
+    "old same other data record update delete search filter sort order group share link file image upload storage "
+    "backup version release design layout color font mobile desktop browser network offline online sync conflict "
+    "friend group project"
+).split()
+TOPICS = (
+    "login screen",
+    "task list",
+    "reminder emails",
+    "database tables",
+    "search box",
+    "mobile layout",
+    "offline mode",
+    "file uploads",
+    "sharing with friends",
+    "weekly schedule",
+    "password reset",
+    "dark colors",
+    "backup plan",
+    "error messages",
+    "sorting tasks",
+    "group projects",
+    "release steps",
+    "caching pages",
+)
+
+_MASK = 0xFFFFFFFF
+_STEP = 0x6D2B79F5
+_BLOCK = 1024
+
+
+def _block(state):
+    """Return the `_BLOCK` values that follow ``state``: a plain loop is twice as fast as a generator."""
+    values = []
+    for _ in range(_BLOCK):
+        state = (state + _STEP) & _MASK
+        t = (state ^ state >> 15) * (state | 1) & _MASK
+        t ^= t + (t ^ t >> 7) * (t | 61) & _MASK
+        values.append((t ^ t >> 14) / 4294967296)
+    return values
+
+
+def mulberry32(seed):
+    """Return an endless iterator of random numbers in [0, 1): mulberry32 (public domain), 32 bits of state.
+
+    >>> [round(value, 6) for value in islice(mulberry32(20261105), 2)]
+    [0.102041, 0.627035]
+    """
+    # The state is a counter, so each block can start from its number alone.
+    return chain.from_iterable(_block((seed + _STEP * _BLOCK * i) & _MASK) for i in count())
+
+
+def scripted_chat(turns=TURNS, seed=SEED, reply_sentences=REPLY_SENTENCES):
+    """Return a scripted chat as a list of messages: the instructions, then a user message and a reply a turn.
+
+    ``turns`` is at least 1; ``reply_sentences`` is the least and the most sentences of a reply from turn 2 on.
+    The name `NAME` occurs in the first user message and nowhere else. Raises `InputError` for other values.
+
+    >>> chat = scripted_chat(turns=2)
+    >>> [message.role for message in chat]
+    ['system', 'user', 'assistant', 'user', 'assistant']
+    >>> sum(NAME in message.content for message in chat)
+    1
+    """
+    if turns < 1:
+        raise InputError(f"a scripted chat has at least 1 turn, not {turns}")
+    low, high = reply_sentences
+    if not 1 <= low <= high:
+        raise InputError(
+            f"reply sentences from {low} to {high}: the least must be at least 1, and the most not below it"
+        )
+    draws = mulberry32(seed)
+    draw = draws.__next__
+    words, number_of_words = WORDS, len(WORDS)
+
+    def text(lead, least, most):
+        sentences = [lead]
+        for _ in range(least + int(draw() * (most - least + 1))):
+            length = 8 + int(draw() * 9)  # 8 to 16 words
+            picked = [words[int(value * number_of_words)] for value in islice(draws, length)]
+            if length > 10 and draw() < 0.5:
+                picked[3 + int(draw() * (length - 5))] += ","  # index 3 to length - 3
+            picked[0] = picked[0].capitalize()
+            sentences.append(" ".join(picked) + ("?" if draw() < 0.15 else "."))
+        return " ".join(sentences)
+
+    chat = [
+        Message("system", INSTRUCTIONS),
+        Message("user", FIRST_QUESTION, turn=1, topic=FIRST_TOPIC),
+        Message("assistant", FIRST_REPLY, turn=1, topic=FIRST_TOPIC),
+    ]
+    for turn in range(2, turns + 1):
+        topic = TOPICS[int(draw() * len(TOPICS))]
+        question = text(f"Now let us turn to {topic}.", *USER_SENTENCES)
+        reply = text(f"Here is the plan for {topic}.", low, high)
+        chat.append(Message("user", question, turn=turn, topic=topic))
+        chat.append(Message("assistant", reply, turn=turn, topic=topic))
+    return chat
