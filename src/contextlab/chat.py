@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import namedtuple
+from itertools import pairwise
 
 from .errors import InputError
 
@@ -111,7 +112,7 @@ def turns(messages):
     """
     first = leading_instructions(messages)
     starts = [i for i in range(first, len(messages)) if messages[i].role == "user" or i == first]
-    return [range(a, b) for a, b in zip(starts, [*starts[1:], len(messages)], strict=True)]
+    return [range(a, b) for a, b in pairwise([*starts, len(messages)])]
 
 
 def groups(messages):

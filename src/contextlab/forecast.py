@@ -11,10 +11,13 @@ from collections import namedtuple
 from math import floor
 
 from .errors import InputError
+from .render import PlainRule
+from .replay import CountedChat
+from .script import scripted_chat
+from .tokens import WordPieces
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from .replay import CountedChat
+SWEEP_BUDGETS = (4000, 8000, 16000, 32000)
+SWEEP_COLUMNS = ("seed", "input_budget", "drop_turn", "published", "corrected", "unbiased")
 
 
 class Sizes(namedtuple("Sizes", "first_turn mean_user mean_turn")):
@@ -29,10 +32,6 @@ class Sizes(namedtuple("Sizes", "first_turn mean_user mean_turn")):
 def sizes(chat: CountedChat) -> Sizes:
     """Measure a counted chat whose every turn is a user message and a reply; at least two turns, else `InputError`.
 
-    >>> from contextlab.render import PlainRule
-    >>> from contextlab.replay import CountedChat
-    >>> from contextlab.script import scripted_chat
-    >>> from contextlab.tokens import WordPieces
     >>> measured = sizes(CountedChat(scripted_chat(), PlainRule(WordPieces())))
     >>> measured.first_turn, round(measured.mean_turn, 1)
     (84, 229.6)
@@ -87,10 +86,6 @@ def drop_turn(chat: CountedChat, room: int, index: int = 0) -> int | None:
     ``index`` on cost more than ``room``; prefix sums and bisection find it. For a fact that is said again use the
     index of its last message.
 
-    >>> from contextlab.render import PlainRule
-    >>> from contextlab.replay import CountedChat
-    >>> from contextlab.script import scripted_chat
-    >>> from contextlab.tokens import WordPieces
     >>> chat = CountedChat(scripted_chat(), PlainRule(WordPieces()))
     >>> [drop_turn(chat, chat.room(budget)) for budget in (4000, 8000, 16000, 32000)]
     [19, 36, 70, 141]
@@ -105,10 +100,6 @@ def drop_turn(chat: CountedChat, room: int, index: int = 0) -> int | None:
 def budget_for(chat: CountedChat, turn: int, index: int = 0) -> int:
     """Return the smallest input budget with which the request of ``turn`` still holds the message ``index``.
 
-    >>> from contextlab.render import PlainRule
-    >>> from contextlab.replay import CountedChat
-    >>> from contextlab.script import scripted_chat
-    >>> from contextlab.tokens import WordPieces
     >>> budget_for(CountedChat(scripted_chat(), PlainRule(WordPieces())), turn=100)
     23017
     """
@@ -118,3 +109,25 @@ def budget_for(chat: CountedChat, turn: int, index: int = 0) -> int:
     if not 0 <= index <= current:
         raise InputError(f"message {index} is not in the history of turn {turn}: it has messages 0 to {current}")
     return sum(chat.fixed.values()) + chat.history.units(index, current + 1)
+
+
+def sweep_rows(seed: int) -> list[tuple[int, ...]]:
+    """Return one row of `SWEEP_COLUMNS` for each of `SWEEP_BUDGETS`: the scripted chat of this seed, all forecasts.
+
+    The forecasts are given the true averages of the chat, so that what is left is their own error.
+
+    >>> sweep_rows(20261105)[0]
+    (20261105, 4000, 19, 18, 19, 19)
+    """
+    chat = CountedChat(scripted_chat(seed=seed), PlainRule(WordPieces()))
+    known = sizes(chat)
+    rows = []
+    for budget in SWEEP_BUDGETS:
+        room = chat.room(budget)
+        forecasts = (
+            published(room, known.mean_turn),
+            corrected(room, known.mean_user, known.mean_turn),
+            unbiased(room, *known),
+        )
+        rows.append((seed, budget, drop_turn(chat, room), *forecasts))
+    return rows
