@@ -8,15 +8,18 @@ from pathlib import Path
 
 from docutils import nodes
 from sphinx.transforms import SphinxTransform
+from sphinx.transforms.post_transforms import SphinxPostTransform
 
 # Extensions that Jupyter Book always loads and this book does not use: Thebe would add a script from another
 # host to every page, comments a second one.
 UNUSED = ("sphinx_thebe", "sphinx_comments")
 
-# The page needs `book.js` and the copy button. Everything else that the theme and its extensions register
-# is dropped; the search page gets its scripts from its own template.
-SCRIPTS = ("documentation_options.js", "doctools.js", "clipboard.min.js", "copybutton.js", "book.js")
-STYLES_DROPPED = ("sphinx-thebe.css", "thebelab.css")
+# A page needs one script. The search page names the scripts of Sphinx's search in its own template.
+SCRIPTS = ("book.js",)
+SEARCH_SCRIPTS = ("documentation_options.js", "doctools.js")
+# Our own sheet is linked; those of the theme and its extensions go into a cascade layer below it.
+STYLES = ("contextlab.css",)
+THEME_STYLES = re.compile(r"pygments|sphinx-book-theme|mystnb|sphinx-design")
 
 # Never loaded by any page: source maps, fonts and scripts of parts of the theme that the templates replace.
 LEFTOVERS = (
@@ -25,6 +28,9 @@ LEFTOVERS = (
     "_static/vendor",
     "_static/scripts",
     "_static/locales",
+    "_static/basic.css",
+    "_static/styles/theme.css",
+    "_static/styles/pydata-sphinx-theme.css",
     "_static/images",
     "_static/__pycache__",
     "_static/sphinx-thebe.js",
@@ -34,8 +40,11 @@ LEFTOVERS = (
     "_static/sbt-webpack-macros.html",
     "_static/design-tabs.js",
     "_static/togglebutton.*",
-    "_static/copybutton_funcs.js",
-    "_static/sphinx_highlight.js",
+    "_static/copybutton*",
+    "_static/copy-button.svg",
+    "_static/check-solid.svg",
+    "_static/clipboard.min.js",
+    "_static/*.png",
     "_sources",
 )
 
@@ -69,6 +78,47 @@ class NumberedTitle(SphinxTransform):
                 title.insert(0, [number, nodes.Text(" " + first[match.end() :])])
 
 
+class folded(nodes.Element):
+    """An aside with the class `dropdown`: a <details>, which opens without a script."""
+
+
+class folded_title(nodes.Element):
+    """What one sees of it while it is closed."""
+
+
+class FoldAsides(SphinxPostTransform):
+    """Render `:class: dropdown` as <details>; the extension that Jupyter Book brings for it needs a script."""
+
+    default_priority = 400
+    formats = ("html",)
+
+    def run(self, **kwargs) -> None:
+        for aside in list(self.document.findall(nodes.Admonition)):
+            if "dropdown" not in aside["classes"]:
+                continue
+            title = aside.next_node(nodes.title, descend=True)
+            label = title.children if title in aside.children else [nodes.Text(aside.tagname.capitalize())]
+            body = [child for child in aside.children if child is not title]
+            kept = [name for name in aside["classes"] if name != "dropdown"]
+            aside.replace_self(folded("", folded_title("", *label), *body, classes=kept, ids=aside["ids"]))
+
+
+def visit_folded(self, node: folded) -> None:
+    self.body.append(self.starttag(node, "details", CLASS="folded"))
+
+
+def depart_folded(self, node: folded) -> None:
+    self.body.append("</details>\n")
+
+
+def visit_folded_title(self, node: folded_title) -> None:
+    self.body.append("<summary>")
+
+
+def depart_folded_title(self, node: folded_title) -> None:
+    self.body.append("</summary>\n")
+
+
 def silence(app) -> None:
     """Disconnect the event handlers of the extensions that are not used."""
     for event, listeners in app.events.listeners.items():
@@ -81,8 +131,13 @@ def trim(app, pagename, templatename, context, doctree) -> None:
     def name(asset) -> str:
         return str(getattr(asset, "filename", asset) or "").rsplit("/", 1)[-1].split("?")[0]
 
-    context["script_files"] = [one for one in context["script_files"] if name(one) in SCRIPTS]
-    context["css_files"] = [one for one in context["css_files"] if name(one) not in STYLES_DROPPED]
+    scripts = SCRIPTS + (SEARCH_SCRIPTS if pagename == "search" else ())
+    context["script_files"] = [one for one in context["script_files"] if name(one) in scripts]
+    styles = {name(one): one for one in context["css_files"]}
+    context["css_files"] = [styles[file] for file in STYLES]
+    context["theme_css_files"] = [
+        context["pathto"](str(one.filename), resource=True) for file, one in styles.items() if THEME_STYLES.match(file)
+    ]
 
 
 def tidy(app, exception) -> None:
@@ -104,6 +159,9 @@ def tidy(app, exception) -> None:
 def setup(app) -> dict:
     silence(app)
     app.add_transform(NumberedTitle)
+    app.add_node(folded, html=(visit_folded, depart_folded))
+    app.add_node(folded_title, html=(visit_folded_title, depart_folded_title))
+    app.add_post_transform(FoldAsides)
     app.connect("html-page-context", trim, priority=900)
     app.connect("build-finished", tidy, priority=900)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,6 +1,6 @@
 "use strict";
-// The three things that a page does besides being read: open the contents on a narrow screen, switch between
-// light and dark, and repeat the words of a search in its field.
+// What a page does besides being read: open the contents on a narrow screen, switch between light and dark,
+// copy the code of a cell, and repeat the words of a search in its field.
 (() => {
   const root = document.documentElement;
 
@@ -44,6 +44,28 @@
       }
       apply(mode);
     });
+  }
+
+  // The clipboard exists on https and on this machine, not in a file opened from disk: no button without it.
+  if (navigator.clipboard) {
+    for (const block of document.querySelectorAll(".bd-article .highlight")) {
+      if (block.closest(".cell_output")) continue;
+      const copy = document.createElement("button");
+      copy.type = "button";
+      copy.className = "copy";
+      copy.textContent = "Copy";
+      copy.addEventListener("click", async () => {
+        const text = block.querySelector("pre").textContent.trimEnd() + "\n";
+        try {
+          await navigator.clipboard.writeText(text);
+          copy.textContent = "Copied";
+        } catch (_) {
+          copy.textContent = "Not allowed";
+        }
+        setTimeout(() => (copy.textContent = "Copy"), 1500);
+      });
+      block.append(copy);
+    }
   }
 
   const query = new URLSearchParams(location.search).get("q");
