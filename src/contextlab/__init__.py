@@ -9,7 +9,7 @@ Importing the package loads nothing but this file; a name is loaded from its mod
 
 __version__ = "0.1.0"
 
-# Public name -> the module that has it.
+# Public name -> the module that has it. A name that is also a module (replay) stays in its module.
 _HOME = {
     "BudgetError": "errors",
     "ContextLabError": "errors",
@@ -37,7 +37,6 @@ _HOME = {
     "scripted_chat": "script",
     "CountedChat": "replay",
     "Trace": "replay",
-    "replay": "replay",
     "PinnedNote": "pins",
     "RollingSummary": "summary",
 }
