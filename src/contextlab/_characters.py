@@ -14,7 +14,7 @@ __all__ = ["is_boundary"]
 _ZWNJ, _ZWJ = "\u200c", "\u200d"
 # These stand before the character that they belong to (property Prepend).
 _PREPEND = frozenset(
-    "\u0600\u0601\u0602\u0603\u0604\u0605\u06dd\u070f\u0890\u0891\u08e2\u0d4e\U000110bd\U000110cd\U000111c2\U000111c3"
+    "\u0600\u0601\u0602\u0603\u0604\u0605\u06dd\u070f\u0890\u0891\u08e2\u0d4e\u1cf5\u1cf6\U000110bd\U000110cd\U000111c2\U000111c3"
     "\U0001193f\U00011941\U00011a3a\U00011a84\U00011a85\U00011a86\U00011a87\U00011a88\U00011a89\U00011d46\U00011f02"
 )
 # Combining in effect, though their category does not say so: Thai and Lao AM, half-width voicing marks.

@@ -31,34 +31,38 @@ def _content_texts(content: object) -> list[str]:
 
 
 def _call_texts(call: object) -> list[str]:
-    """Return the name and the arguments of a tool call, as sent; its id is a label and is not counted."""
+    """Return the name and the arguments of a tool call in OpenAI's form."""
+    inner = call
     if isinstance(call, dict):
-        inner = call.get("function", call)
-        name, arguments = inner.get("name"), inner.get("arguments")
-    else:
-        name, arguments = getattr(call, "name", None), getattr(call, "arguments", None)
-    if not isinstance(name, str) or not name:
-        raise InputError(f"a tool call has no name: {call!r}")
+        inner = call.get("function") or call.get("custom") or call
+    if not isinstance(inner, dict) or not isinstance(inner.get("name"), str):
+        raise InputError(f"not a tool call with a name: {call!r}")
+    arguments = inner.get("arguments", inner.get("input"))
     if arguments is None:
-        return [name]
+        return [inner["name"]]
     if not isinstance(arguments, str):
         import json
 
         arguments = json.dumps(arguments, ensure_ascii=False)
-    return [name, arguments]
+    return [inner["name"], arguments]
 
 
-def _fields(message: Message | dict) -> tuple[object, object, object, object]:
-    """Return role, content, name and tool calls of a message or of an OpenAI message dict."""
+def _fields(message: Message | dict) -> tuple:
+    """Return role, content, name, tool calls and tool call id of a message or of an OpenAI message dict."""
     if isinstance(message, dict):
         calls = message.get("tool_calls") or ()
-        if message.get("function_call"):  # the older form of one call
+        if message.get("function_call"):  # the older form, one call a message
             calls = [*calls, message["function_call"]]
-        return message.get("role"), message.get("content"), message.get("name"), calls
+        get = message.get
+        return get("role"), get("content"), get("name"), calls, get("tool_call_id")
     try:
-        return message.role, message.content, message.name, message.tool_calls
+        return message.role, message.content, message.name, message.tool_calls, message.tool_call_id
     except AttributeError:
         raise InputError(f"not a message: {message!r}") from None
+
+
+def _count_content(content: object, count: Callable[[str], int]) -> int:
+    return count(content) if isinstance(content, str) else sum(map(count, _content_texts(content)))
 
 
 class PlainRule:
@@ -93,11 +97,10 @@ class PlainRule:
         Raises:
             InputError: the content is neither text nor a list of text parts, or a tool call has no name.
         """
-        _, content, _, calls = _fields(message)
-        count = self.counter
-        units = self.overhead + sum([count(text) for text in _content_texts(content)])
+        _, content, _, calls, _ = _fields(message)
+        units = self.overhead + _count_content(content, self.counter)
         for call in calls or ():
-            units += sum([count(text) for text in _call_texts(call)])
+            units += sum(map(self.counter, _call_texts(call)))
         return units
 
     def request(self, messages: Iterable[Message | dict]) -> int:
@@ -108,15 +111,18 @@ class PlainRule:
 class OpenAIRecipe:
     """Count a request as the OpenAI Cookbook does: each value, 3 a message, 1 a name, 3 for the reply.
 
-    An estimate: the service's own count is the bill. A tool call is charged its name and arguments.
-    Source: OpenAI Cookbook, "How to count tokens with tiktoken". The rule of the first
-    gpt-3.5-turbo-0301 is `per_message=4, per_name=-1`.
+    An estimate: the count that the service returns is the bill. Sources: OpenAI Cookbook, "How to count tokens
+    with tiktoken" (its older rule, for gpt-3.5-turbo-0301, is `per_message=4, per_name=-1`). For tool calls the
+    Cookbook has no rule. A call is charged its name, its arguments and `per_call`, which agrees with the counts
+    that the API returned for hmarr/openai-chat-tokens; the id of a call costs `per_call` in the result that
+    carries it, whatever its letters, as LangChain infers, and nothing in the call.
 
     Args:
         counter: a callable that counts a text, usually `BPE(...)`.
         per_message: tokens that stand around each message.
         per_name: tokens that a name adds to its own.
         reply_start: tokens that open the reply.
+        per_call: tokens that stand around a tool call, and that tie a result to its call.
 
     >>> from contextlab.tokens import WordPieces
     >>> OpenAIRecipe(WordPieces()).request([{"role": "user", "content": ""}])
@@ -126,12 +132,18 @@ class OpenAIRecipe:
     additive = True
 
     def __init__(
-        self, counter: Callable[[str], int], per_message: int = 3, per_name: int = 1, reply_start: int = 3
+        self,
+        counter: Callable[[str], int],
+        per_message: int = 3,
+        per_name: int = 1,
+        reply_start: int = 3,
+        per_call: int = 3,
     ) -> None:
         self.counter = counter
         self.per_message = per_message
         self.per_name = per_name
         self.reply_start = reply_start
+        self.per_call = per_call
 
     def message(self, message: Message | dict) -> int:
         """Return the tokens of one message inside a request.
@@ -140,16 +152,16 @@ class OpenAIRecipe:
             InputError: there is no role, the content is neither text nor a list of text parts, or a tool call
                 has no name.
         """
-        role, content, name, calls = _fields(message)
+        role, content, name, calls, call_id = _fields(message)
         if not isinstance(role, str):
             raise InputError(f"a message needs a role, got {role!r}")
         count = self.counter
-        tokens = self.per_message + count(role) + sum([count(text) for text in _content_texts(content)])
+        tokens = self.per_message + count(role) + _count_content(content, count)
         if name:
             tokens += count(name) + self.per_name
         for call in calls or ():
-            tokens += sum([count(text) for text in _call_texts(call)])
-        return tokens
+            tokens += sum(map(count, _call_texts(call))) + self.per_call
+        return tokens + self.per_call if call_id else tokens
 
     def request(self, messages: Iterable[Message | dict]) -> int:
         """Return the tokens of a whole request: its messages and the reply start."""
