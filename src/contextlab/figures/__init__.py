@@ -1,18 +1,15 @@
 """Figures of the book: inline SVG, in the colours of the roles, from what the library computed."""
 
-from .strips import Block, strip, strips, two_strips
-from .svg import (
-    GROUND,
-    INK,
-    ROLE_COLOURS,
-    ROLE_LETTERS,
-    Figure,
-    css_variables,
-    figure,
-    new,
-    style,
-    svg,
+from .charts import (
+    forecast_error_figure,
+    input_units_figure,
+    oldest_turn_figure,
+    two_causes_figure,
+    visible_figure,
 )
+from .strips import Block, strip, strips, two_strips
+from .svg import GROUND, INK, ROLE_COLOURS, ROLE_LETTERS, Figure, css_variables, figure, new, style, svg
+from .walks import step_figure, walk_figure
 
 __all__ = [
     "GROUND",
@@ -23,10 +20,17 @@ __all__ = [
     "Figure",
     "css_variables",
     "figure",
+    "forecast_error_figure",
+    "input_units_figure",
     "new",
+    "oldest_turn_figure",
+    "step_figure",
     "strip",
     "strips",
     "style",
     "svg",
+    "two_causes_figure",
     "two_strips",
+    "visible_figure",
+    "walk_figure",
 ]

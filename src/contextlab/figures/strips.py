@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import namedtuple
 
 from ..errors import InputError
-from .svg import GROUND, INK, NARROW, ROLE_COLOURS, ROLE_LETTERS, Figure, figure
+from .svg import GROUND, INK, NARROW, ROLE_COLOURS, ROLE_LETTERS, WIDE, Figure, figure
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from ..replay import Trace
 
+UNIT = "approximate units"
 SMALL, NORMAL = 12, 13  # font sizes in pixels
 QUIET = 0.72  # opacity of secondary text
 LETTER_WIDTH = 12  # a block narrower than this, in pixels, carries no letter
@@ -31,7 +32,7 @@ def strip(
     *,
     frame: tuple[int, int] | None = None,
     frame_label: str = "",
-    unit: str = "approximate units",
+    unit: str = UNIT,
 ) -> Figure:
     """Return one strip of blocks, oldest first; ``frame`` is the window over it, from and to in units.
 
@@ -40,7 +41,7 @@ def strip(
     >>> strip([("user", 35, "left"), ("assistant", 49), ("user", 57)], "Three messages; the first has left.")
     Figure: Three messages; the first has left.
     """
-    blocks = _checked_blocks(blocks)
+    blocks = checked_blocks(blocks)
     units = sum(block.units for block in blocks)
     end = max(units, frame[1] if frame else 0)
 
@@ -52,9 +53,12 @@ def strip(
             draw_frame(ax, 2 + frame[0] * scale, 8, (frame[1] - frame[0]) * scale, 46)
             label = frame_label or f"{frame[1] - frame[0]:,} {unit}"
             span(ax, 2 + frame[0] * scale, 2 + frame[1] * scale, 71, label, width)
-        draw_key(ax, 3, height - 6, used_roles(blocks), any(block.state == "left" for block in blocks), width)
+        draw_key(ax, top, entries, width)
 
-    return figure(draw, alt, caption, height=108 if frame else 82)
+    entries = key(blocks)
+    top = 86 if frame else 60
+    tall = [top + key_height(entries, width) for width in (WIDE, NARROW)]
+    return figure(draw, alt, caption, height=tall[0], narrow_height=tall[1])
 
 
 def two_strips(
@@ -65,7 +69,7 @@ def two_strips(
     mark: str = "name",
     reply_room: int = 0,
     window_name: str = "input budget",
-    unit: str = "approximate units",
+    unit: str = UNIT,
     alt: str = "",
     caption: str | None = None,
 ) -> Figure:
@@ -76,7 +80,8 @@ def two_strips(
     ``alt`` and ``caption`` have useful defaults.
     Raises `InputError` for a turn that the trace does not have.
 
-    >>> from contextlab import KeepNewest, PlainRule, WordPieces, replay
+    >>> from contextlab import KeepNewest, PlainRule, WordPieces
+    >>> from contextlab.replay import replay
     >>> from contextlab.script import NAME, scripted_chat
     >>> trace = replay(scripted_chat(), KeepNewest(), input_budget=4000, rule=PlainRule(WordPieces()))
     >>> two_strips(trace, 19, fact=NAME)  # doctest: +ELLIPSIS
@@ -128,7 +133,8 @@ def strips(
 
     ``kept``: indices of the messages in the request. ``window``: units of the frame, which also holds
     ``instructions``, ``note`` and, at its end, ``reply_room`` units. ``marked``: indices of the messages that get a
-    flag with the word ``mark``. Raises `InputError` for units below 1, unknown roles, or indices outside the messages.
+    flag with the word ``mark``. What a policy skips between kept messages is hatched inside the frame. Raises
+    `InputError` for units below 1, unknown roles, or indices outside the messages.
 
     >>> chat = [("user", 5), ("assistant", 8), ("user", 6), ("assistant", 9), ("user", 4)]
     >>> strips(chat, range(2, 5), window=20, marked=[0], request=3, unit="words")  # doctest: +ELLIPSIS
@@ -137,12 +143,13 @@ def strips(
     kept, marked = set(kept), sorted(set(marked))
     if not all(0 <= i < len(messages) for i in (*kept, *marked)):
         raise InputError(f"kept and marked are indices of the {len(messages)} messages, from 0 to {len(messages) - 1}")
-    screen = _checked_blocks(messages)
+    screen = checked_blocks(messages)
     sent = [block._replace(state="kept" if i in kept else "left") for i, block in enumerate(screen)]
     first = min(kept, default=len(messages))  # what stands before it in the request is drawn inside the frame
     head = [Block("instructions", instructions)] * (instructions > 0) + [Block("note", note)] * (note > 0)
     used = instructions + note + sum(block.units for block in sent if block.state == "kept")
     total = sum(block.units for block in screen)
+    skipped = sum(block.units for block in sent[first:] if block.state == "left")  # gaps, which the frame spans
     missing = [i for i in marked if i not in kept]
     absent = bool(marked) and len(missing) == len(marked) and not note_marked
     name = f"request {request}" if request is not None else "the request"
@@ -158,7 +165,7 @@ def strips(
         f"{_messages(len(screen) - len(kept), 'None')} left, hatched before the frame.{where}"
     )
     if caption is None:
-        caption = f"On your screen, and in {name}."
+        caption = f"Each block is one message, as long as its {unit.split()[-1]}."
 
     def draw(fig, width, height):
         ax = canvas(fig, width, height)
@@ -166,7 +173,7 @@ def strips(
         before = sum(block.units for block in screen[:first])
         # The kept messages stand under themselves: what is sent before them pushes the rest to the left.
         fixed = instructions + note
-        scale = (width - 6 - gap) / (fixed + max(total, before - fixed + window))
+        scale = (width - 6 - gap) / (fixed + max(total, before - fixed + window + skipped))
         left = 3 + gap + fixed * scale
         step = 0 if width > NARROW else 16  # in a narrow figure the numbers of a heading have a line of their own
         top, bottom, tall = 52 + step, 150 + 2 * step, 34
@@ -177,11 +184,11 @@ def strips(
         x_frame = left + (before - fixed) * scale
         draw_blocks(ax, x_frame - gap - before * scale, bottom, tall, scale, sent[:first], letters)
         draw_blocks(ax, x_frame, bottom, tall, scale, [*head, *sent[first:]], letters)
-        end = x_frame + window * scale
+        end = x_frame + (window + skipped) * scale
         if reply_room:
             reply = [Block("reply", reply_room, "room")]
             draw_blocks(ax, end - reply_room * scale, bottom, tall, scale, reply)
-        draw_frame(ax, x_frame, bottom - 5, window * scale, tall + 10)
+        draw_frame(ax, x_frame, bottom - 5, end - x_frame, tall + 10)
         span(ax, x_frame, end, bottom + tall + 23, f"{window_name} {window:,} {unit}", width)
         for i in marked:
             middle = sum(block.units for block in screen[:i]) + screen[i].units / 2
@@ -192,10 +199,11 @@ def strips(
                 flag(ax, x_frame - gap - (before - middle) * scale, bottom, f"{mark}: not sent", width, missing=True)
         if note_marked:
             flag(ax, x_frame + (instructions + note / 2) * scale, bottom, f"{mark}: in the note", width)
-        roles = used_roles([*head, *screen, *([Block("reply", 1)] if reply_room else [])])
-        draw_key(ax, 3, height - 6, roles, len(kept) < len(screen), width)
+        draw_key(ax, bottom + tall + 44, entries, width)
 
-    return figure(draw, alt, caption, height=242, narrow_height=242 + 3 * 16 + 8)
+    entries = key([*head, *sent, *([Block("reply", 1)] if reply_room else [])])
+    wide, narrow = (228 + key_height(entries, width) for width in (WIDE, NARROW))
+    return figure(draw, alt, caption, height=wide, narrow_height=narrow + 32)
 
 
 def canvas(fig, width: float, height: float):
@@ -324,26 +332,41 @@ def heading(ax, title, note, y, width) -> None:
         write(ax, 3, y + 16, note, size=SMALL, quiet=True)
 
 
-def used_roles(blocks: Sequence[Block]) -> list[str]:
-    """Return the roles of the blocks in the order of the palette."""
+def key(blocks: Sequence[Block]) -> list[tuple[str, str]]:
+    """Return the entries of a key for these blocks, role and label, in the order of the palette."""
     present = {block.role for block in blocks}
-    return [role for role in ROLE_COLOURS if role in present]
+    entries = [(role, "reply room" if role == "reply" else role) for role in ROLE_COLOURS if role in present]
+    return entries + [("dropped", "not sent")] * any(block.state == "left" for block in blocks)
 
 
-def draw_key(ax, x, y, roles: Sequence[str], left: bool, width: float) -> None:
-    """Write what the colours mean, the last line at ``y``: a small block with its letter, then the role."""
-    entries = [(role, "reply room" if role == "reply" else role) for role in roles]
-    entries += [("dropped", "not sent")] * left
-    widths = [17 + text_width(label, SMALL) + 12 for _, label in entries]
-    if x + sum(widths) > width + 12:
-        half = (len(entries) + 1) // 2
-        _key_line(ax, x, y - 18, entries[:half], widths[:half])
-        entries, widths = entries[half:], widths[half:]
-    _key_line(ax, x, y, entries, widths)
+def key_height(entries: Sequence[tuple[str, str]], width: float) -> int:
+    """Return the pixels that a key takes in a figure of this width."""
+    return 18 * len(_key_lines(entries, width))
 
 
-def _key_line(ax, x, y, entries, widths) -> None:
-    for (role, label), width in zip(entries, widths, strict=True):
+def draw_key(ax, y, entries: Sequence[tuple[str, str]], width: float) -> None:
+    """Write what the colours mean, from ``y`` down: a small block with its letter, then the label."""
+    for i, line in enumerate(_key_lines(entries, width)):
+        _key_line(ax, 3, y + 13 + 18 * i, line)
+
+
+def _key_lines(entries, width) -> list[list[tuple[str, str]]]:
+    lines, x = [[]], 0.0
+    for entry in entries:
+        if lines[-1] and x + _key_width(entry) > width + 6:
+            lines.append([])
+            x = 0
+        lines[-1].append(entry)
+        x += _key_width(entry)
+    return lines
+
+
+def _key_width(entry) -> float:
+    return 17 + text_width(entry[1], SMALL) + 10
+
+
+def _key_line(ax, x, y, entries) -> None:
+    for role, label in entries:
         colour, size = ROLE_COLOURS[role], 13
         if role == "dropped":
             hatch(ax, x, y - 11, size, size)
@@ -356,10 +379,10 @@ def _key_line(ax, x, y, entries, widths) -> None:
         if role in ROLE_LETTERS:
             write(ax, x + size / 2, y - 0.8, ROLE_LETTERS[role], size=10, align="center", bold=True, colour=ink)
         write(ax, x + 17, y, label, size=SMALL, quiet=True)
-        x += width
+        x += _key_width((role, label))
 
 
-def _checked_blocks(blocks: Sequence[Block | tuple]) -> list[Block]:
+def checked_blocks(blocks: Sequence[Block | tuple]) -> list[Block]:
     checked = [block if isinstance(block, Block) else Block(*block) for block in blocks]
     if not checked:
         raise InputError("a strip needs at least one block")
