@@ -112,7 +112,7 @@ _VOCABULARIES = {
         "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d",
     ),
 }
-_LONGEST_SPACE = 999_998  # tiktoken's pattern runs out of stack on a longer run of white space
+_LONGEST_SPACE = 999_998  # characters; on a longer run within a line tiktoken's pattern runs out of stack
 
 _encodings: dict = {}  # vocabulary name -> tiktoken's Encoding; one of each a process
 _loading = allocate_lock()
@@ -173,7 +173,7 @@ class BPE:
 
     Raises:
         InputError: there is no such vocabulary. While counting: the text holds half of a surrogate pair, which
-            is no character and has no bytes, or a run of 999,999 or more white-space characters.
+            is no character and has no bytes, or more than 999,998 white-space characters in a row within a line.
         MissingDependency: while counting: tiktoken is absent or expects another vocabulary.
 
     >>> bpe = BPE("o200k_base")
@@ -210,10 +210,10 @@ class BPE:
                     f"{error.start}: it is no character; remove it or repair the file that it came from"
                 ) from None
         if len(text) > _LONGEST_SPACE:
-            for run in re.finditer(r"\s+", text):
+            for run in re.finditer(r"[^\S\r\n]+", text):
                 if run.end() - run.start() > _LONGEST_SPACE:
                     raise InputError(
-                        f"the text has {run.end() - run.start():,} white-space characters in a row at position "
+                        f"the text has {run.end() - run.start():,} white-space characters in a row, from position "
                         f"{run.start()}: tiktoken takes at most {_LONGEST_SPACE:,}; shorten the run"
                     )
         return self._encoding().encode_ordinary(text)
