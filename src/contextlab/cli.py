@@ -14,7 +14,15 @@ STRATEGIES = ("keep_newest", "pinned_note", "rolling_summary")
 TRACE_COLUMNS = "turn input_units messages_kept messages_dropped oldest_turn_kept name_visible header_units".split()
 
 
+def _help_layout(prog):
+    # Left to itself, argparse asks the terminal for its width at every start, not only for --help: 2 ms of imports.
+    return argparse.HelpFormatter(prog, width=78)
+
+
 class _Parser(argparse.ArgumentParser):
+    def __init__(self, **options):
+        super().__init__(formatter_class=_help_layout, **options)
+
     def error(self, message):
         raise InputError(f"{message} (try: {self.prog} --help)")
 

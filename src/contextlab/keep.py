@@ -177,9 +177,13 @@ class PinnedFit:
 
     def start(self, room: int) -> None:
         self.room = room
+        self._counted = None  # the header that `_header_units` is of
 
     def select(self, history: History) -> Kept:
-        header_units = sum(map(history.cost, self.header))
+        if self.header is not self._counted:
+            self._header_units = sum(map(history.cost, self.header))
+            self._counted = self.header
+        header_units = self._header_units
         indices = newest_that_fit(history, self.room, {self.part: header_units})
         return Kept(indices, self.header, header_units, header_units + history.units(indices.start, indices.stop))
 

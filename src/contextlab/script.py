@@ -65,27 +65,37 @@ TOPICS = (
 _MASK = 0xFFFFFFFF
 _STEP = 0x6D2B79F5
 _BLOCK = 1024
+_HALF = 0.5 * 2**32  # draws below it: every second one
+_QUESTION = 0.15 * 2**32
 
 
 def _block(state):
-    """Return the `_BLOCK` values that follow ``state``: a plain loop is twice as fast as a generator."""
-    values = []
-    for _ in range(_BLOCK):
-        state = (state + _STEP) & _MASK
-        t = (state ^ state >> 15) * (state | 1) & _MASK
+    """Return the `_BLOCK` draws that follow ``state``: a plain loop is twice as fast as a generator."""
+    draws = []
+    for t in range(state + _STEP, state + _STEP * (_BLOCK + 1), _STEP):
+        t &= _MASK
+        t = (t ^ t >> 15) * (t | 1) & _MASK
         t ^= t + (t ^ t >> 7) * (t | 61) & _MASK
-        values.append((t ^ t >> 14) / 4294967296)
-    return values
+        draws.append(t ^ t >> 14)
+    return draws
+
+
+def _draws(seed):
+    """Return an endless iterator of random whole numbers below 2**32: mulberry32 (public domain).
+
+    Such a ``draw`` times n, shifted right by 32 bits, is a whole number from 0 to n - 1.
+    """
+    # The state is a counter, so each block can start from its number alone.
+    return chain.from_iterable(_block((seed + _STEP * _BLOCK * i) & _MASK) for i in count())
 
 
 def mulberry32(seed):
-    """Return an endless iterator of random numbers in [0, 1): mulberry32 (public domain), 32 bits of state.
+    """Return an endless iterator of the random numbers in [0, 1) that the scripted chat is drawn from.
 
     >>> [round(value, 6) for value in islice(mulberry32(20261105), 2)]
     [0.102041, 0.627035]
     """
-    # The state is a counter, so each block can start from its number alone.
-    return chain.from_iterable(_block((seed + _STEP * _BLOCK * i) & _MASK) for i in count())
+    return (draw / 2**32 for draw in _draws(seed))
 
 
 def scripted_chat(turns=TURNS, seed=SEED, reply_sentences=REPLY_SENTENCES):
@@ -107,19 +117,19 @@ def scripted_chat(turns=TURNS, seed=SEED, reply_sentences=REPLY_SENTENCES):
         raise InputError(
             f"reply sentences from {low} to {high}: the least must be at least 1, and the most not below it"
         )
-    draws = mulberry32(seed)
+    draws = _draws(seed)
     draw = draws.__next__
     words, number_of_words = WORDS, len(WORDS)
 
     def text(lead, least, most):
         sentences = [lead]
-        for _ in range(least + int(draw() * (most - least + 1))):
-            length = 8 + int(draw() * 9)  # 8 to 16 words
-            picked = [words[int(value * number_of_words)] for value in islice(draws, length)]
-            if length > 10 and draw() < 0.5:
-                picked[3 + int(draw() * (length - 5))] += ","  # index 3 to length - 3
+        for _ in range(least + (draw() * (most - least + 1) >> 32)):
+            length = 8 + (draw() * 9 >> 32)  # 8 to 16 words
+            picked = [words[value * number_of_words >> 32] for value in islice(draws, length)]
+            if length > 10 and draw() < _HALF:
+                picked[3 + (draw() * (length - 5) >> 32)] += ","  # index 3 to length - 3
             picked[0] = picked[0].capitalize()
-            sentences.append(" ".join(picked) + ("?" if draw() < 0.15 else "."))
+            sentences.append(" ".join(picked) + ("?" if draw() < _QUESTION else "."))
         return " ".join(sentences)
 
     chat = [
@@ -128,7 +138,7 @@ def scripted_chat(turns=TURNS, seed=SEED, reply_sentences=REPLY_SENTENCES):
         Message("assistant", FIRST_REPLY, turn=1, topic=FIRST_TOPIC),
     ]
     for turn in range(2, turns + 1):
-        topic = TOPICS[int(draw() * len(TOPICS))]
+        topic = TOPICS[draw() * len(TOPICS) >> 32]
         question = text(f"Now let us turn to {topic}.", *USER_SENTENCES)
         reply = text(f"Here is the plan for {topic}.", low, high)
         chat.append(Message("user", question, turn=turn, topic=topic))
