@@ -6,7 +6,7 @@ from itertools import groupby
 
 from ..errors import InputError
 from .strips import QUIET, SMALL, UNIT, box, canvas, draw_key, hatch, key_height, rule, text_width, write
-from .svg import GROUND, INK, NARROW, ROLE_COLOURS, WIDE, Figure, figure
+from .svg import INK, LETTER_INKS, NARROW, ROLE_COLOURS, ROLE_LETTERS, WIDE, Figure, figure
 
 PALE = 0.5  # opacity of bars that stand behind the one to look at
 
@@ -146,8 +146,8 @@ def visible_figure(
                     if visible:
                         box(ax, x, y, length * scale, 16, colour=ROLE_COLOURS[carrier], gid=gid)
                         if fact is not None and length * scale > 17:
-                            letter = "U" if carrier == "user" else "N"
-                            write(ax, x + 9, y + 12.5, letter, size=SMALL, align="center", bold=True, colour=GROUND)
+                            letter, ink = ROLE_LETTERS[carrier], LETTER_INKS[carrier]
+                            write(ax, x + 9, y + 12.5, letter, size=SMALL, align="center", bold=True, colour=ink)
                     else:
                         hatch(ax, x, y, length * scale, 16)
                         edge = ROLE_COLOURS["dropped"]
@@ -267,7 +267,10 @@ def two_causes_figure(
     """Return why the published forecast comes ``early`` turns early: its two causes in turns, rounding as the rest.
 
     ``sizes``: what `contextlab.forecast.sizes` measured. ``early``: exact drop turn minus published forecast.
+    Raises `InputError` when the forecast is late.
     """
+    if early < 0:
+        raise InputError(f"`early` is how many turns too early the forecast is, at least 0, not {early}")
     short = (sizes.mean_turn - sizes.first_turn) / sizes.mean_turn
     reply = (sizes.mean_turn - sizes.mean_user) / sizes.mean_turn
     bars = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import namedtuple
 
 from ..errors import InputError
-from .svg import GROUND, INK, NARROW, ROLE_COLOURS, ROLE_LETTERS, WIDE, Figure, figure
+from .svg import GROUND, INK, LETTER_INKS, NARROW, ROLE_COLOURS, ROLE_LETTERS, WIDE, Figure, figure
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,8 +19,8 @@ QUIET = 0.72  # opacity of secondary text
 LETTER_WIDTH = 12  # a block narrower than this, in pixels, carries no letter
 
 
-class Block(namedtuple("Block", "role units state text", defaults=("kept", ""))):
-    """One block of a strip: role, units, ``state`` ("kept", "left" or "room") and a text to show in it."""
+class Block(namedtuple("Block", "role units state text", defaults=("kept", None))):
+    """One block of a strip: role, units, ``state`` ("kept", "left" or "room") and a text (None: the letter of the role)."""
 
     __slots__ = ()
 
@@ -144,6 +144,10 @@ def strips(
     if not all(0 <= i < len(messages) for i in (*kept, *marked)):
         raise InputError(f"kept and marked are indices of the {len(messages)} messages, from 0 to {len(messages) - 1}")
     screen = checked_blocks(messages)
+    if window < 1 or min(instructions, note, reply_room) < 0:
+        raise InputError(
+            f"a window is at least 1 unit, its parts at least 0, not {window}, {instructions}, {note}, {reply_room}"
+        )
     sent = [block._replace(state="kept" if i in kept else "left") for i, block in enumerate(screen)]
     first = min(kept, default=len(messages))  # what stands before it in the request is drawn inside the frame
     head = [Block("instructions", instructions)] * (instructions > 0) + [Block("note", note)] * (note > 0)
@@ -161,8 +165,7 @@ def strips(
         where = f" The message with the {mark} is on the screen and {'not ' if absent else ''}in {name}."
     at = f" at {name}" if request is not None else ""
     alt = alt or (
-        f"Two strips{at}. On your screen: {seen}. In the request: {inside}. "
-        f"{_messages(len(screen) - len(kept), 'None')} left, hatched before the frame.{where}"
+        f"Two strips{at}. On your screen: {seen}. In the request: {inside}. {_left(len(screen) - len(kept))}{where}"
     )
     if caption is None:
         caption = f"Each block is one message, as long as its {unit.split()[-1]}."
@@ -267,8 +270,8 @@ def draw_blocks(ax, x, y, height, scale, blocks: Sequence[Block], letters: Colle
         if width >= LETTER_WIDTH and (
             letters is None or block.role in letters or block.role not in ("user", "assistant")
         ):
-            ink = GROUND if block.state == "kept" else INK
-            letter = block.text or ROLE_LETTERS.get(block.role, "")
+            ink = LETTER_INKS[block.role] if block.state == "kept" else INK
+            letter = ROLE_LETTERS.get(block.role, "") if block.text is None else block.text
             write(ax, x + width / 2, y + height / 2 + 4.5, letter, align="center", bold=True, colour=ink)
         x += width
     return x
@@ -375,7 +378,7 @@ def _key_line(ax, x, y, entries) -> None:
             box(ax, x, y - 11, size, size, colour="none", edge=colour, line=1.25, dashes=(3, 2))
         else:
             box(ax, x, y - 11, size, size, colour=colour)
-        ink = INK if role == "reply" else GROUND
+        ink = INK if role == "reply" else LETTER_INKS.get(role, INK)
         if role in ROLE_LETTERS:
             write(ax, x + size / 2, y - 0.8, ROLE_LETTERS[role], size=10, align="center", bold=True, colour=ink)
         write(ax, x + 17, y, label, size=SMALL, quiet=True)
@@ -386,6 +389,8 @@ def checked_blocks(blocks: Sequence[Block | tuple]) -> list[Block]:
     checked = [block if isinstance(block, Block) else Block(*block) for block in blocks]
     if not checked:
         raise InputError("a strip needs at least one block")
+    # A system or developer message is drawn as what it is: instructions.
+    checked = [block._replace(role="instructions") if block.role in INSTRUCTION_ROLES else block for block in checked]
     for i, block in enumerate(checked):
         if block.role not in ROLE_COLOURS:
             raise InputError(f"block {i}: unknown role {block.role!r}; known are {', '.join(ROLE_COLOURS)}")
@@ -394,5 +399,11 @@ def checked_blocks(blocks: Sequence[Block | tuple]) -> list[Block]:
     return checked
 
 
-def _messages(n: int, none: str = "0 messages") -> str:
-    return none if n == 0 else "1 message" if n == 1 else f"{n} messages"
+def _messages(n: int) -> str:
+    return f"{n:,} message" + "s" * (n != 1)
+
+
+def _left(n: int) -> str:
+    if n == 0:
+        return "None has left."
+    return f"{_messages(n)} {'has' if n == 1 else 'have'} left, hatched outside the frame."

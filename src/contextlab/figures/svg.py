@@ -29,6 +29,9 @@ ROLE_COLOURS = {
     "dropped": "#8c8c8c",
 }
 ROLE_LETTERS = {"instructions": "S", "user": "U", "assistant": "A", "tool": "T", "note": "N", "reply": "R"}
+# The ink of a letter on a block, the same on light and dark pages; not quite white and black, which follow the page.
+_LIGHT, _DARK = "#fefefe", "#010101"
+LETTER_INKS = {role: _LIGHT if role in ("instructions", "user") else _DARK for role in ROLE_LETTERS}
 INK = "#000000"
 GROUND = "#ffffff"
 WIDE, NARROW = 680, 340  # natural widths in pixels
@@ -217,7 +220,7 @@ def _inline(fig: MatplotlibFigure, alt: str, css_class: str, hidden: bool) -> st
     return (
         f'<svg class="{css_class}" role="img" aria-label="{_escape(alt)}" viewBox="0 0 {width} {height}" '
         f'fill="currentColor" stroke-linejoin="round" '
-        f'style="--cl-g:{_GROUND_CSS};display:{shown};width:100%;max-width:{width}px;height:auto">{body}</svg>'
+        f'style="--cl-g:{_GROUND_CSS};display:{shown};width:100%;max-width:{width}px;height:auto;font-variant-numeric:lining-nums">{body}</svg>'
     )
 
 

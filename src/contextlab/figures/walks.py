@@ -21,7 +21,7 @@ from .strips import (
     text_width,
     write,
 )
-from .svg import GROUND, INK, NARROW, ROLE_LETTERS, WIDE, Figure, figure
+from .svg import INK, LETTER_INKS, NARROW, ROLE_LETTERS, WIDE, Figure, figure
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ def _block_text(block: Block, scale: float) -> str:
     for text in (f"{ROLE_LETTERS.get(block.role, '')} {number}".strip(), number):
         if text_width(text, SMALL) + 4 < block.units * scale:
             return text
-    return " "
+    return ""
 
 
 def step_figure(trace: Trace, turn: int, *, unit: str = UNIT, alt: str = "", caption: str | None = None) -> Figure:
@@ -144,17 +144,17 @@ def step_figure(trace: Trace, turn: int, *, unit: str = UNIT, alt: str = "", cap
                 units = history.units(i, i + 1)
                 block = Block(history[i].role, units, "left" if i < start else "kept")
                 if i == shown - 1:  # cut off at the right end of the figure
-                    draw_blocks(ax, x, y, tall, scale, [block._replace(units=high - history.prefix[i], text=" ")])
+                    draw_blocks(ax, x, y, tall, scale, [block._replace(units=high - history.prefix[i], text="")])
                     break
-                draw_blocks(ax, x, y, tall, scale, [block._replace(text=" ")])
+                draw_blocks(ax, x, y, tall, scale, [block._replace(text="")])
                 text = _block_text(block, scale)
                 # A number stands in the larger part of a block through which the edge goes.
                 ends = [x, x + units * scale]
                 cut = zero + edge * scale
                 if ends[0] < cut < ends[1]:
                     ends = [cut, ends[1]] if ends[1] - cut > cut - ends[0] else [ends[0], cut]
-                ink = GROUND if i >= start else INK
-                if text_width(text, SMALL) < ends[1] - ends[0]:
+                ink = LETTER_INKS[block.role] if i >= start else INK
+                if text and text_width(text, SMALL) < ends[1] - ends[0]:
                     write(ax, sum(ends) / 2, y + tall / 2 + 4.5, text, align="center", bold=True, colour=ink)
                 x += units * scale
             cut = zero + edge * scale

@@ -1,0 +1,446 @@
+"""Figures: what they draw is what they were given, and the page can show them anywhere."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import subprocess
+import sys
+import xml.etree.ElementTree as ET
+from itertools import combinations, pairwise
+
+import pytest
+
+pytest.importorskip("matplotlib")
+
+from contextlab import figures
+from contextlab.errors import InputError, MissingDependency
+from contextlab.figures.svg import LETTER_INKS
+from contextlab.forecast import Sizes
+from contextlab.keep import KeepNewest
+from contextlab.pins import PinnedNote
+from contextlab.render import PlainRule
+from contextlab.replay import CountedChat, replay
+from contextlab.script import NAME, scripted_chat
+from contextlab.tokens import WordPieces
+
+CHAT = CountedChat(scripted_chat(), PlainRule(WordPieces()))
+KEEP_NEWEST = [replay(CHAT, KeepNewest(), input_budget=budget, fact=NAME) for budget in (4000, 8000, 32000)]
+PINNED = [replay(CHAT, PinnedNote(), input_budget=budget, fact=NAME) for budget in (4000, 8000, 32000)]
+WORDS = [("user", 9), ("assistant", 12), ("user", 7), ("assistant", 14), ("user", 6), ("assistant", 11), ("user", 8)]
+SIX_TURNS = [("instructions", 20), ("user", 300), ("assistant", 250), ("user", 180), ("assistant", 400), ("user", 120)]
+SIZES = Sizes(first_turn=84, mean_user=52.6, mean_turn=229.6)
+ERRORS = [
+    (seed, budget, 40, 40 + seed % 3 - 2, 40 + seed % 2 - 1, 40) for seed in range(30) for budget in (4000, 8000, 16000)
+]
+
+DRAWN = {
+    "strip": lambda: figures.strip([("user", 35, "left"), ("assistant", 49)], "Two messages.", frame=(35, 100)),
+    "two_strips": lambda: figures.two_strips(KEEP_NEWEST[0], 19, fact=NAME, mark="your name"),
+    "two_strips_note": lambda: figures.two_strips(PINNED[0], 40, fact=NAME),
+    "words": lambda: figures.strips(WORDS, range(2, 7), window=60, instructions=6, marked=[0], request=4, unit="words"),
+    "walk": lambda: figures.walk_figure(SIX_TURNS, 700),
+    "input_units": lambda: figures.input_units_figure(KEEP_NEWEST),
+    "oldest_turn": lambda: figures.oldest_turn_figure(KEEP_NEWEST),
+    "visible": lambda: figures.visible_figure({"keep-newest": KEEP_NEWEST, "pinned note": PINNED}, fact=NAME),
+    "step": lambda: figures.step_figure(KEEP_NEWEST[0], 19),
+    "forecast_error": lambda: figures.forecast_error_figure(ERRORS),
+    "two_causes": lambda: figures.two_causes_figure(SIZES),
+}
+
+
+@pytest.fixture(scope="module")
+def drawn():
+    return {name: draw() for name, draw in DRAWN.items()}
+
+
+def both(figure) -> list[ET.Element]:
+    return [ET.fromstring(text) for text in (figure.wide, figure.narrow)]
+
+
+def shapes(svg: ET.Element, css_class: str) -> list[ET.Element]:
+    return [element for element in svg.iter() if element.get("class") == css_class]
+
+
+def blocks(svg: ET.Element) -> list[dict]:
+    keys = ("x", "y", "width", "height", "data-units")
+    return [
+        {**{key.removeprefix("data-"): float(block.get(key)) for key in keys}, "state": block.get("data-state", "kept")}
+        for block in shapes(svg, "cl-block")
+    ]
+
+
+def texts(svg: ET.Element) -> list[str]:
+    return [element.text for element in svg.iter("text")]
+
+
+@pytest.mark.parametrize("name", DRAWN)
+def test_a_figure_is_an_image_with_a_text_for_those_who_do_not_see_it(drawn, name):
+    figure = drawn[name]
+    assert len(figure.alt) > 15 or name == "strip"
+    for svg in both(figure):
+        assert svg.get("role") == "img"
+        assert svg.get("aria-label") == figure.alt
+    assert len(figure.caption.split()) <= 12
+    html = figure._repr_html_()
+    assert html.startswith('<figure class="cl-figure"><svg ') and html.endswith("</figure>")
+    assert repr(figure) == f"Figure: {figure.alt}"
+
+
+@pytest.mark.parametrize("name", DRAWN)
+def test_a_figure_takes_ink_ground_and_type_from_the_page(drawn, name):
+    html = drawn[name]._repr_html_()
+    for unwanted in (
+        "#000000",
+        "#ffffff",
+        "font-family",
+        "<?xml",
+        "DOCTYPE",
+        "metadata",
+        "xmlns",
+        "xlink",
+        "matplotlib",
+    ):
+        assert unwanted not in html
+    assert "currentColor" in html
+    for role, colour in figures.ROLE_COLOURS.items():
+        for use in re.finditer(re.escape(colour), html, re.IGNORECASE):
+            assert html[: use.start()].endswith(f"var(--cl-{role}, ")
+
+
+@pytest.mark.parametrize("name", DRAWN)
+def test_numbers_have_two_decimals(drawn, name):
+    for text in (drawn[name].wide, drawn[name].narrow):
+        assert not re.findall(r"\d\.\d{3,}", re.sub(r' data-[a-z]+="[^"]*"', "", text))
+
+
+def test_no_id_is_used_by_two_figures():
+    def draw(fig, width, height):
+        ax = fig.add_axes([0.1, 0.1, 0.8, 0.8])
+        ax.bar([1, 2], [3, 4], hatch="//", color="none", edgecolor="#0072B2")
+
+    drawings = [figures.figure(draw, f"Bars, number {n}.") for n in (1, 2)]
+    ids = [re.findall(r' id="([^"]+)"', text) for figure in drawings for text in (figure.wide, figure.narrow)]
+    assert all(ids), "the hatching is a pattern with an id"
+    flat = [one for some in ids for one in some]
+    assert len(flat) == len(set(flat))
+    for text, own in zip((drawings[0].wide, drawings[0].narrow), ids, strict=False):
+        used = set(re.findall(r"url\(#([^)]+)\)", text)) | set(re.findall(r'href="#([^"]+)"', text))
+        assert used == set(own), "every id is used, and every use has its id"
+
+
+def test_the_same_bytes_in_every_process(drawn):
+    code = (
+        "import hashlib, test_figures as t; "
+        "print(*(hashlib.sha256(draw()._repr_html_().encode()).hexdigest() for draw in t.DRAWN.values()))"
+    )
+    here = os.path.dirname(__file__)
+    expected = [hashlib.sha256(figure._repr_html_().encode()).hexdigest() for figure in drawn.values()]
+    for seed in ("1", "2"):
+        environment = {**os.environ, "PYTHONHASHSEED": seed, "SOURCE_DATE_EPOCH": seed, "PYTHONPATH": here}
+        run = subprocess.run(
+            [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True, cwd=here
+        )
+        assert run.stdout.split() == expected
+
+
+def test_matplotlib_is_loaded_by_the_first_figure_and_pyplot_never():
+    code = (
+        "import sys, contextlab.figures as f; assert 'matplotlib' not in sys.modules; "
+        "f.strip([('user', 1)], 'One message.'); "
+        "assert 'matplotlib' in sys.modules and 'matplotlib.pyplot' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_settings_of_the_reader_change_nothing_and_are_not_changed(drawn):
+    import matplotlib
+
+    with matplotlib.rc_context({"font.size": 30, "lines.linewidth": 9, "svg.fonttype": "path"}):
+        before = dict(matplotlib.rcParams)
+        assert DRAWN["input_units"]() == drawn["input_units"]
+        assert dict(matplotlib.rcParams) == before
+
+
+def test_without_matplotlib_the_error_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(MissingDependency, match="pip install"):
+        figures.strip([("user", 1)], "One message.")
+
+
+def test_a_figure_made_elsewhere_becomes_inline_svg():
+    with figures.style():
+        fig = figures.new(300, 200)
+        fig.add_axes([0.1, 0.1, 0.8, 0.8]).plot([0, 1], [0, 1], color=figures.INK)
+    figure = figures.svg(fig, "A line that rises.", "One & <two>")
+    assert "<figcaption>One &amp; &lt;two&gt;</figcaption>" in figure._repr_html_()
+    assert ET.fromstring(figure.wide).get("viewBox") == "0 0 300 200"
+    assert figure.narrow is None
+
+
+def test_a_file_of_its_own_is_valid_xml(drawn):
+    root = ET.fromstring(drawn["two_strips"].standalone())
+    assert root.tag == "{http://www.w3.org/2000/svg}svg"
+
+
+def test_two_strips_hold_the_messages_of_screen_and_request(drawn):
+    prefix = CHAT.history.prefix
+    units = [b - a for a, b in pairwise(prefix)][:37]
+    for svg in both(drawn["two_strips"]):
+        drawn_blocks = blocks(svg)
+        screen, request = drawn_blocks[:37], drawn_blocks[37:]
+        assert [block["units"] for block in screen] == units
+        left = [block for block in request if block["state"] == "left"]
+        kept = [block for block in request if block["state"] == "kept"]
+        assert [block["units"] for block in left] == units[:2]
+        assert [block["units"] for block in kept] == [20, *units[2:]], "the instructions, then 35 messages"
+        scale = sum(block["width"] for block in screen) / sum(units)
+        for block in drawn_blocks:
+            assert block["width"] == pytest.approx(block["units"] * scale, abs=0.02)
+        # A kept message stands under itself.
+        assert [block["x"] for block in kept[1:]] == pytest.approx([block["x"] for block in screen[2:]], abs=0.02)
+        frame = shapes(svg, "cl-frame")[0]
+        assert float(frame.get("width")) == pytest.approx(4000 * scale, abs=0.02)
+        assert float(frame.get("x")) == pytest.approx(kept[0]["x"], abs=0.02)
+        assert all(block["x"] + block["width"] < float(frame.get("x")) for block in left)
+        assert kept[-1]["x"] + kept[-1]["width"] < float(frame.get("x")) + float(frame.get("width"))
+        assert {"your name", "your name: not sent", "On your screen", "In request 19"} <= set(texts(svg))
+
+
+def test_two_strips_before_the_drop_turn_have_the_name_twice_and_nothing_hatched():
+    figure = figures.two_strips(KEEP_NEWEST[0], 18, fact=NAME)
+    svg = both(figure)[0]
+    assert texts(svg).count("name") == 2
+    assert "name: not sent" not in texts(svg) and "not sent" not in texts(svg)
+    assert "None has left." in figure.alt and "and in request 18" in figure.alt
+
+
+def test_two_strips_say_that_a_note_carries_the_name(drawn):
+    svg = both(drawn["two_strips_note"])[0]
+    assert "name: in the note" in texts(svg)
+    assert "and in request 40" in drawn["two_strips_note"].alt
+    note = [block for block in shapes(svg, "cl-block") if block.get("data-role") == "note"]
+    assert [block.get("data-units") for block in note] == ["12"]
+
+
+def test_reply_room_is_the_end_of_the_frame():
+    trace = replay(CHAT, KeepNewest(), input_budget=4000, reply_reserve=1000, fact=NAME)
+    svg = both(figures.two_strips(trace, 15, reply_room=1000, window_name="window"))[0]
+    reply = next(block for block in blocks(svg) if block["state"] == "room")
+    frame = shapes(svg, "cl-frame")[0]
+    end = float(frame.get("x")) + float(frame.get("width"))
+    assert reply["x"] + reply["width"] == pytest.approx(end, abs=0.02)
+    assert reply["units"] == 1000
+
+
+def test_messages_that_a_policy_skips_are_hatched_inside_the_frame():
+    svg = both(figures.strips(WORDS, [0, 5, 6], window=40))[0]
+    states = [block["state"] for block in blocks(svg)[7:]]
+    assert states == ["kept", "left", "left", "left", "left", "kept", "kept"]
+
+
+def test_the_walk_adds_newest_first_and_stops(drawn):
+    figure = drawn["walk"]
+    assert figure.alt == (
+        "Window 700. Step 1: 120. Step 2: 120 + 400 = 520. Step 3: 520 + 180 = 700. Step 4: 700 + 250 = 950: stop."
+    )
+    for svg in both(figure):
+        rows = {}
+        for block in blocks(svg):
+            rows.setdefault(block["y"], []).append(block["units"])
+        whole, *steps = rows.values()
+        assert whole == [20, 300, 250, 180, 400, 120]
+        assert [sum(step) for step in steps] == [120, 520, 700, 950]
+        frame = float(shapes(svg, "cl-frame")[0].get("width"))
+        step = [block for block in blocks(svg) if block["y"] == list(rows)[3]]
+        assert sum(block["width"] for block in step) == pytest.approx(frame, abs=0.05), "700 fill the window"
+
+
+def test_a_walk_that_keeps_everything_does_not_stop():
+    assert figures.walk_figure(SIX_TURNS, 1270).alt.endswith("1,250 + 20 = 1,270.")
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("input_units", lambda row: row.input_units), ("oldest_turn", lambda row: row.oldest_turn_kept)],
+)
+def test_lines_go_through_the_rows_of_the_trace(drawn, name, value):
+    for svg in both(drawn[name]):
+        lines = {int(line.get("data-budget")): line.get("d") for line in shapes(svg, "cl-line")}
+        assert set(lines) == {4000, 8000, 32000}
+        points, values = [], []
+        for trace in KEEP_NEWEST:
+            numbers = [float(n) for n in re.findall(r"-?[\d.]+", lines[trace.input_budget])]
+            assert len(numbers) == 400
+            points += numbers[1::2]
+            values += [value(row) for row in trace.rows]
+        low, high = values.index(min(values)), values.index(max(values))
+        slope = (points[high] - points[low]) / (values[high] - values[low])
+        for point, number in zip(points, values, strict=True):
+            assert point == pytest.approx(points[low] + slope * (number - values[low]), abs=0.02)
+
+
+def test_lines_say_their_drop_turns(drawn):
+    wide = both(drawn["input_units"])[0]
+    assert {"4,000: drop turn 19", "8,000: drop turn 36", "32,000: drop turn 141"} <= set(texts(wide))
+    oldest = both(drawn["oldest_turn"])[0]
+    assert {" 4,000: turn 183", " 8,000: turn 165", " 32,000: turn 60"} <= set(texts(oldest))
+
+
+def test_bands_are_as_long_as_the_name_is_visible(drawn):
+    for svg in both(drawn["visible"]):
+        bands = [
+            (int(band.get("data-visible")), int(band.get("data-turns")), float(band.get("width")))
+            for band in shapes(svg, "cl-band")
+        ]
+        expected = [n for drop in (18, 35, 140) for n in (drop, 200 - drop, drop, 200 - drop)]
+        assert [turns for _, turns, _ in bands] == expected
+        assert [visible for visible, _, _ in bands] == [1, 0, 1, 1] * 3, "a note goes on where the message ends"
+        scale = sum(width for _, _, width in bands[:2]) / 200
+        for _, turns, width in bands:
+            assert width == pytest.approx(turns * scale, abs=0.02)
+        assert "18 of 200" in texts(svg)
+
+
+@pytest.mark.parametrize(
+    ("trace", "turn", "leaving"), [(0, 19, 2), (1, 36, 4)], ids=["two leave at once", "four leave at once"]
+)
+def test_the_step_shows_what_leaves_at_once(trace, turn, leaving):
+    figure = figures.step_figure(KEEP_NEWEST[trace], turn)
+    assert f"over: {leaving} messages have left" in figure.alt
+    assert figure.caption == f"A message leaves whole: request {turn} loses {leaving}."
+    for svg in both(figure):
+        second_row = sorted({block["y"] for block in blocks(svg)})[1]
+        states = [block["state"] for block in blocks(svg) if block["y"] == second_row]
+        assert states.count("left") == leaving
+
+
+def test_bars_are_the_shares_of_the_errors(drawn):
+    for svg in both(drawn["forecast_error"]):
+        bars = [
+            (int(bar.get("data-error")), float(bar.get("data-share")), float(bar.get("height")))
+            for bar in shapes(svg, "cl-bar")
+        ]
+        third = (1 / 3, 1 / 3, 1 / 3)
+        expected = [*zip((-2, -1, 0), third, strict=True)] * 3 + [(-1, 0.5), (0, 0.5)] * 3 + [(0, 1)] * 3
+        assert [bar[:2] for bar in bars] == [(v, pytest.approx(share, abs=1e-4)) for v, share in expected]
+        assert [height / bars[-1][2] for *_, height in bars] == pytest.approx([s for _, s in expected], abs=0.001)
+    assert "over 30 seeds" in drawn["forecast_error"].caption
+
+
+def test_causes_and_rounding_add_up(drawn):
+    for svg in both(drawn["two_causes"]):
+        short, reply, rounding, early = (float(bar.get("data-turns")) for bar in shapes(svg, "cl-cause"))
+        assert (round(short, 2), round(reply, 2)) == (0.63, 0.77)
+        assert short + reply + rounding == pytest.approx(early, abs=0.001)
+        assert early == 1
+        widths = [float(bar.get("width")) for bar in shapes(svg, "cl-cause")]
+        assert widths == pytest.approx([abs(n) * widths[3] for n in (short, reply, rounding, early)], abs=0.03)
+
+
+@pytest.mark.parametrize("name", DRAWN)
+def test_labels_stay_in_the_figure_and_do_not_collide(drawn, name):
+    for svg in both(drawn[name]):
+        width, height = (float(n) for n in svg.get("viewBox").split()[2:])
+        boxes = []
+        for element in svg.iter("text"):
+            size = float(re.search(r"font-size:([\d.]+)px", element.get("style"))[1])
+            assert size >= 10
+            anchor = re.search(r"text-anchor:(\w+)", element.get("style"))
+            long = 0.5 * size * len(element.text)  # about what a text needs in a common sans-serif type
+            x = float(element.get("x")) - {"middle": long / 2, "end": long}.get(anchor and anchor[1], 0)
+            y = float(element.get("y"))
+            assert x >= -1 and x + long <= width + 1, element.text
+            assert size * 0.7 <= y <= height, element.text
+            boxes.append((x, x + long, y - 0.7 * size, y, element.text))
+        for (a, b, top, bottom, one), (c, d, upper, lower, other) in combinations(boxes, 2):
+            assert b <= c or d <= a or bottom <= upper or lower <= top, f"{one!r} collides with {other!r}"
+
+
+@pytest.mark.parametrize(
+    ("draw", "message"),
+    [
+        (lambda: figures.strip([("user", 1)], " "), "alternative text"),
+        (lambda: figures.strip([("user", 1)], "One.", "word " * 13), "at most 12 words, not 13"),
+        (lambda: figures.strip([], "Nothing."), "at least one block"),
+        (lambda: figures.strip([("robot", 1)], "One."), "unknown role 'robot'"),
+        (lambda: figures.strip([("user", 0)], "One."), "at least 1 unit"),
+        (lambda: figures.strip([("user", -5)], "One."), "not -5"),
+        (lambda: figures.strips(WORDS, [7], window=60), "from 0 to 6"),
+        (lambda: figures.strips(WORDS, [6], window=60, marked=[-1]), "from 0 to 6"),
+        (lambda: figures.strips(WORDS, [6], window=0), "at least 1 unit"),
+        (lambda: figures.two_strips(KEEP_NEWEST[0], 0), "requests 1 to 200"),
+        (lambda: figures.two_strips(KEEP_NEWEST[0], 201), "requests 1 to 200"),
+        (lambda: figures.walk_figure(SIX_TURNS, 0), "at least 1 unit"),
+        (lambda: figures.input_units_figure([]), "at least one"),
+        (lambda: figures.oldest_turn_figure([]), "at least one"),
+        (lambda: figures.visible_figure({}), "at least one"),
+        (lambda: figures.visible_figure({"x": [replay(CHAT, KeepNewest(), input_budget=4000)]}), "looked for no fact"),
+        (lambda: figures.step_figure(KEEP_NEWEST[0], 1), "choose from 2 to 199"),
+        (lambda: figures.step_figure(PINNED[0], 19), "keep-newest"),
+        (lambda: figures.two_causes_figure(SIZES, -1), "at least 0"),
+        (lambda: figures.forecast_error_figure([]), "no forecast to draw"),
+    ],
+)
+def test_bad_input_is_named(draw, message):
+    with pytest.raises(InputError, match=message):
+        draw()
+
+
+def linear(colour: str) -> list[float]:
+    channels = (int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5))
+    return [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
+
+
+def contrast(one: str, other: str) -> float:
+    """The contrast ratio of WCAG 2."""
+    a, b = sorted(0.2126 * r + 0.7152 * g + 0.0722 * b for r, g, b in (linear(one), linear(other)))
+    return (b + 0.05) / (a + 0.05)
+
+
+@pytest.mark.parametrize("ground", ["#ffffff", "#fdfcf8", "#121212", "#161512"])
+@pytest.mark.parametrize("role", figures.ROLE_COLOURS)
+def test_a_role_stands_out_on_light_and_dark_pages(role, ground):
+    assert contrast(figures.ROLE_COLOURS[role], ground) >= 3
+
+
+@pytest.mark.parametrize("role", [role for role in figures.ROLE_LETTERS if role != "reply"])
+def test_a_letter_is_readable_on_its_block(role):
+    assert contrast(figures.ROLE_COLOURS[role], LETTER_INKS[role]) >= 4.5
+
+
+# Machado, Oliveira and Fernandes (2009), severity 1.0, for linear RGB.
+PROTANOPIA = ((0.152286, 1.052583, -0.204868), (0.114503, 0.786281, 0.099216), (-0.003882, -0.048116, 1.051998))
+DEUTERANOPIA = ((0.367322, 0.860646, -0.227968), (0.280085, 0.672501, 0.047413), (-0.011820, 0.042940, 0.968881))
+
+
+def lab(rgb: list[float]) -> list[float]:
+    """CIE L*a*b* of linear RGB, white point D65."""
+    to_xyz = ((0.4124, 0.3576, 0.1805), (0.2126, 0.7152, 0.0722), (0.0193, 0.1192, 0.9505))
+    xyz = [sum(m * max(c, 0) for m, c in zip(row, rgb, strict=True)) for row in to_xyz]
+    ratios = (value / white for value, white in zip(xyz, (0.9505, 1, 1.089), strict=True))
+    x, y, z = (r ** (1 / 3) if r > 0.008856 else 7.787 * r + 16 / 116 for r in ratios)
+    return [116 * y - 16, 500 * (x - y), 200 * (y - z)]
+
+
+@pytest.mark.parametrize("sight", [PROTANOPIA, DEUTERANOPIA], ids=["protanopia", "deuteranopia"])
+def test_user_and_assistant_are_far_apart_for_colour_blind_readers(sight):
+    seen = [
+        lab([sum(m * c for m, c in zip(row, linear(figures.ROLE_COLOURS[role]), strict=True)) for row in sight])
+        for role in ("user", "assistant")
+    ]
+    assert sum((a - b) ** 2 for a, b in zip(*seen, strict=True)) ** 0.5 > 40
+
+
+def test_every_role_has_a_letter_of_its_own_and_what_left_is_hatched(drawn):
+    letters = [figures.ROLE_LETTERS[role] for role in figures.ROLE_COLOURS if role != "dropped"]
+    assert len(set(letters)) == len(letters)
+    for svg in both(drawn["two_strips"]):
+        hatching = [e for e in svg.iter("path") if "--cl-dropped" in e.get("style", "") and e.get("d").count("M") > 3]
+        assert len(hatching) >= 2 + 1, "two messages that left, and the key"
+
+
+def test_css_variables_are_the_role_colours():
+    pairs = re.findall(r"--cl-(\w+): (#\w{6});", figures.css_variables())
+    assert dict(pairs) == figures.ROLE_COLOURS
