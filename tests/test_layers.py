@@ -11,7 +11,7 @@ import pytest
 
 PACKAGE = Path(__file__).resolve().parents[1] / "src" / "contextlab"
 
-# In the order of the chapters; the modules of one row do not know each other.
+# In the order of the chapters; modules of one chapter do not know each other.
 ROWS = """
 _characters
 errors
@@ -26,7 +26,10 @@ forecast
 cost
 kv
 prefix
-pins summary notes retrieval eviction
+pins
+summary
+notes
+retrieval eviction
 compare
 assembler testing
 chatbot

@@ -119,6 +119,19 @@ def depart_folded_title(self, node: folded_title) -> None:
     self.body.append("</summary>\n")
 
 
+def visit_citation(self, node: nodes.citation) -> None:
+    """A source is an item of a list; the role that docutils writes is deprecated and not allowed there."""
+    if not isinstance(node.previous_sibling(), nodes.citation):
+        self.body.append('<div role="list" class="citation-list">\n')
+    self.body.append(self.starttag(node, "div", CLASS="citation", role="listitem"))
+
+
+def depart_citation(self, node: nodes.citation) -> None:
+    self.body.append("</div>\n")
+    if not isinstance(node.next_node(descend=False, siblings=True), nodes.citation):
+        self.body.append("</div>\n")
+
+
 def silence(app) -> None:
     """Disconnect the event handlers of the extensions that are not used."""
     for event, listeners in app.events.listeners.items():
@@ -162,6 +175,7 @@ def setup(app) -> dict:
     app.add_node(folded, html=(visit_folded, depart_folded))
     app.add_node(folded_title, html=(visit_folded_title, depart_folded_title))
     app.add_post_transform(FoldAsides)
+    app.add_node(nodes.citation, override=True, html=(visit_citation, depart_citation))
     app.connect("html-page-context", trim, priority=900)
     app.connect("build-finished", tidy, priority=900)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,6 +1,6 @@
 "use strict";
 // What a page does besides being read: open the contents on a narrow screen, switch between light and dark,
-// copy the code of a cell, and repeat the words of a search in its field.
+// copy the code of a cell, let wide code be scrolled by keyboard, and repeat the words of a search in its field.
 (() => {
   const root = document.documentElement;
 
@@ -67,6 +67,17 @@
       block.append(copy);
     }
   }
+
+  // Whatever scrolls sideways can be reached and scrolled by keyboard.
+  const scrollers = document.querySelectorAll(".bd-article :is(pre, .text_html, div.math, figure)");
+  const reach = () => {
+    for (const one of scrollers) {
+      if (one.scrollWidth > one.clientWidth + 1) one.tabIndex = 0;
+      else one.removeAttribute("tabindex");
+    }
+  };
+  reach();
+  addEventListener("resize", reach);
 
   const query = new URLSearchParams(location.search).get("q");
   const field = document.getElementById("q");
