@@ -49,6 +49,7 @@ class CountedChat:
         self.requests = [i for i, message in enumerate(self.history.messages) if message.role == "user"]
         if not self.requests:
             raise InputError("the chat has no user message, so there is no request to replay")
+        self._holders = {}  # fact -> the indices of the messages that hold it
 
     def room(self, input_budget: int, reply_reserve: int = 0) -> int:
         """Return the units that ``input_budget`` leaves for notes and history; raises `BudgetError` if none is."""
@@ -57,6 +58,12 @@ class CountedChat:
     def parts(self, reply_reserve: int = 0) -> dict[str, int]:
         """Return what comes off every input budget: the name of each part and its units."""
         return {**self.fixed, "reply reserve": reply_reserve} if reply_reserve else self.fixed
+
+    def holders(self, fact: str) -> list[int]:
+        """Return the indices, in the history, of the messages that hold ``fact``; they are looked for once."""
+        if fact not in self._holders:
+            self._holders[fact] = [i for i, message in enumerate(self.history.messages) if fact in message.text]
+        return self._holders[fact]
 
     def turn_of(self, index: int) -> int:
         """Return the turn (1, 2, …) of the message with this index in the history; 0 before the first user message."""
@@ -138,7 +145,7 @@ def replay(
     chat = messages if isinstance(messages, CountedChat) else CountedChat(messages, rule)
     fixed_units = sum(chat.fixed.values())
     history = chat.history
-    holders = [] if fact is None else [i for i, message in enumerate(history.messages) if fact in message.text]
+    holders = [] if fact is None else chat.holders(fact)
     policy.start(chat.room(input_budget, reply_reserve))
     rows = []
     kept_by_turn = []
