@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import namedtuple
 
+from ..chat import INSTRUCTION_ROLES
 from ..errors import InputError
 from .svg import GROUND, INK, LETTER_INKS, NARROW, ROLE_COLOURS, ROLE_LETTERS, WIDE, Figure, figure
 
@@ -20,7 +21,7 @@ LETTER_WIDTH = 12  # a block narrower than this, in pixels, carries no letter
 
 
 class Block(namedtuple("Block", "role units state text", defaults=("kept", None))):
-    """One block of a strip: role, units, ``state`` ("kept", "left" or "room") and a text (None: the letter of the role)."""
+    """One block of a strip: role, units, ``state`` ("kept", "left" or "room"), text (None: the letter of the role)."""
 
     __slots__ = ()
 
