@@ -16,22 +16,34 @@ except ImportError as error:
     raise MissingDependency("the widgets need anywidget: pip install 'contextlab[notebook]'") from error
 
 from .base import Exercise, Explorer, Family, Widget, refresh
-from .declare import NumberTask, Option, Predict, Step, Wrong
-from .explorers import strips
-from .library import exercise, outcome
+from .declare import ChooseTask, CodeTask, KeepTask, Line, NumberTask, Option, OrderTask, Predict, Step, Wrong
+from .explorers import Control, drop_explorer, explorer, strips, walk, window_bar
+from .library import check, exercise, outcome, progress
 
 __all__ = [
+    "ChooseTask",
+    "CodeTask",
+    "Control",
     "Exercise",
     "Explorer",
     "Family",
+    "KeepTask",
+    "Line",
     "NumberTask",
     "Option",
+    "OrderTask",
     "Predict",
     "Step",
     "Widget",
     "Wrong",
+    "check",
+    "drop_explorer",
     "exercise",
+    "explorer",
     "outcome",
+    "progress",
     "refresh",
     "strips",
+    "walk",
+    "window_bar",
 ]

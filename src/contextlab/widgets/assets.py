@@ -12,8 +12,17 @@ PARTS = (
     "exercise.js",
     "number.js",
     "predict.js",
+    "choose.js",
+    "order.js",
     "strip.js",
+    "keep.js",
+    "code.js",
     "strips.js",
+    "walk.js",
+    "formula.js",
+    "explorer.js",
+    "drop.js",
+    "progress.js",
     "family.js",
 )
 """The parts of the module in the order in which they are joined; the last one exports."""

@@ -88,6 +88,7 @@ class Exercise(Widget):
     sure = t.Bool(None, allow_none=True).tag(sync=True)
     why = t.Unicode("").tag(sync=True)
     ticks = t.List(t.Int()).tag(sync=True)
+    draft = t.Any(None, allow_none=True).tag(sync=True)
 
 
 class Explorer(Widget):

@@ -6,11 +6,15 @@ from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
 
+import traitlets as t
+
 from contextlab.errors import InputError
 
 from . import exercises as chapters
 from .base import Exercise, Widget
 from .declare import Declared
+from .judge import Verdict, judge
+from .markup import html
 
 
 @cache
@@ -36,6 +40,41 @@ def show(one: Declared, **options: object) -> Exercise:
     return widget
 
 
+def find(id: str) -> Declared:
+    """Return the declaration of an exercise; raises `InputError` when no exercise has this id."""
+    try:
+        return declared()[id]
+    except KeyError:
+        chapter = id.split("-")[0]
+        known = [name for name in declared() if name.startswith(chapter)] or list(declared())
+        raise InputError(f"no exercise has the id {id!r}; known: {', '.join(known)}") from None
+
+
+def check(id: str, answer: object) -> Verdict:
+    """Check an answer given in Python, and tell the widget of the exercise when it is shown.
+
+    Args:
+        id: id of the exercise.
+        answer: a function for a code exercise, a number for a number exercise (first operands shown).
+
+    Raises:
+        InputError: when there is no such exercise, or the answer is not of the kind that it asks for.
+    """
+    task = find(id)
+    widget = _shown.get(id)
+    verdict = judge(task, answer, widget.variant if widget else 0)
+    if widget is not None:
+        widget.tries += 1
+        widget.slip = verdict.slip
+        widget.wrong += not verdict.right
+        widget.solved = widget.solved or verdict.right
+        if task.kind == "code":
+            widget.answer = {"python": True, "right": verdict.right, "says": html(verdict.says), "slip": verdict.slip}
+        else:
+            widget.answer = str(answer)
+    return verdict
+
+
 def exercise(id: str, **options: object) -> Exercise:
     """Return an exercise of the book as a widget.
 
@@ -46,21 +85,13 @@ def exercise(id: str, **options: object) -> Exercise:
     Raises:
         InputError: when no exercise has this id.
     """
-    try:
-        one = declared()[id]
-    except KeyError:
-        chapter = id.split("-")[0]
-        known = [name for name in declared() if name.startswith(chapter)] or list(declared())
-        raise InputError(f"no exercise has the id {id!r}; known: {', '.join(known)}") from None
-    return show(one, **options)
+    return show(find(id), **options)
 
 
 class Outcome(Widget):
     """The second half of a predict: guess and measured value, further down in the text."""
 
-    from traitlets import Unicode as _Unicode
-
-    partner = _Unicode().tag(sync=True)
+    partner = t.Unicode().tag(sync=True)
 
     def __init__(self, guess: Exercise) -> None:
         data = {"label": guess.data["label"], "title": "Your guess, and what was measured", "of": guess.uid}
@@ -71,3 +102,48 @@ class Outcome(Widget):
 def outcome(id: str) -> Outcome:
     """Return the comparison that belongs to `exercise(id)`: put it where the text has shown the result."""
     return Outcome(exercise(id, elsewhere=True) if id not in _shown else _shown[id])
+
+
+CHAPTERS = {
+    "00": "00 A chat forgets",
+    "01": "01 Tokens",
+    "02": "02 One request",
+    "03": "03 What is really sent",
+    "04": "04 Keep the newest",
+    "05": "05 When is it forgotten?",
+    "06": "06 What a conversation costs",
+    "07": "07 KV-cache sizing",
+    "08": "08 Prefix caching",
+    "09": "09 Pinned notes",
+    "10": "10 Rolling summaries",
+    "11": "11 Tiered notes",
+    "12": "12 Retrieval and use signals",
+    "13": "13 Which fix?",
+    "14": "14 A request assembler",
+    "15": "15 A chatbot that fails in the open",
+    "16": "16 Visible is not recalled",
+}
+
+
+def progress(chapter: str = "") -> Widget:
+    """Return the reader's progress: of one chapter ("05"), or of the book.
+
+    Args:
+        chapter: two digits; empty for the whole book, with buttons to save, read and delete.
+    """
+    own = [one for one in declared().values() if not chapter or one.id.split("-")[0] == chapter]
+    if not own:
+        raise InputError(f"chapter {chapter!r} has no exercises")
+    labels = [[one.id, one.title, one.data()["label"]] for one in own]
+    data = {
+        "label": "Progress",
+        "title": f"Exercises of chapter {chapter}" if chapter else "All exercises",
+        "exercises": labels,
+        "titles": {
+            number: title for number, title in CHAPTERS.items() if any(one.id.startswith(number) for one in own)
+        },
+        "all": not chapter,
+        "table": {"head": ["Exercise", "Title"], "rows": [[label, title] for _, title, label in labels]},
+        "height": 4 + 2 * len(own),
+    }
+    return Widget("progress", data, f"progress-{chapter or 'all'}")

@@ -5,9 +5,9 @@ const SVG = "http://www.w3.org/2000/svg";
 // Traits that the reader's work changes, with the value from which each starts.
 const START = {
   answer: null, solved: false, tries: 0, wrong: 0, hints: 0, variant: 0, slip: "",
-  stage: "", sure: null, why: "", ticks: [], settings: {}, step: 0,
+  stage: "", sure: null, why: "", ticks: [], draft: null, settings: {}, step: 0,
 };
-const KEPT = ["answer", "solved", "tries", "wrong", "hints", "variant", "slip", "stage", "sure", "why", "ticks"];
+const KEPT = ["answer", "solved", "tries", "wrong", "hints", "variant", "slip", "stage", "sure", "why", "ticks", "draft"];
 
 const same = (a, b) => a === b || JSON.stringify(a) === JSON.stringify(b);
 
@@ -123,6 +123,9 @@ class PageModel {
     Object.assign(this.values, store.read(record.uid));
     this.start = { ...structuredClone(START), ...record };
     this.listeners = new Map();
+    bus.addEventListener("reset", () => {
+      for (const name of KEPT) this.set(name, structuredClone(START[name]));
+    });
   }
   get(name) {
     return this.values[name];

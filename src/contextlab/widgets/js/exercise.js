@@ -51,7 +51,7 @@ function exerciseView({ model, el, signal }, parts) {
   const check = h("button", { type: "submit", class: "clw-button clw-main" }, parts.verb || "Check");
   const hint = button("Hint", () => commit(model, { hints: model.get("hints") + 1 }));
   const again = button(parts.againText || "Same task, new numbers", () => {
-    commit(model, { variant: model.get("variant") + 1, answer: null, wrong: 0, hints: 0, slip: "", stage: "" });
+    commit(model, { variant: model.get("variant") + 1, answer: null, wrong: 0, hints: 0, slip: "", stage: "", draft: null });
     parts.focus?.();
   });
   const solutionBody = h("div", { class: "clw-solution-body" });
@@ -73,6 +73,7 @@ function exerciseView({ model, el, signal }, parts) {
         tries: model.get("tries") + 1,
         wrong: verdict.right ? model.get("wrong") : model.get("wrong") + 1,
         stage: "",
+        draft: null,
         solved: model.get("solved") || verdict.right,
       });
       update();

@@ -1,0 +1,153 @@
+// When does each message leave? The real costs of a chat, replies stretched, exact integer arithmetic.
+
+// costs: units of each message, user and reply in turn; replies are stretched by `stretch` percent, rounded down.
+function dropTable(costs, room, stretch) {
+  const prefix = [0];
+  costs.forEach((cost, i) => prefix.push(prefix[i] + (i % 2 ? Math.floor((cost * stretch) / 100) : cost)));
+  const turns = costs.length / 2;
+  const first = []; // first[t - 1]: index of the oldest message in request t
+  let start = 0;
+  for (let turn = 1; turn <= turns; turn++) {
+    const stop = 2 * turn - 1; // request t holds t - 1 whole turns and one user message
+    while (start < stop && prefix[stop] - prefix[start] > room) start += 1;
+    first.push(start);
+  }
+  return { first, prefix };
+}
+// The first request without message i, or null when it is still there in the last one.
+function dropTurn({ first }, i) {
+  const gone = first.findIndex((start) => start > i);
+  return gone < 0 ? null : gone + 1;
+}
+
+function dropView({ model, el, signal }) {
+  const data = model.get("data");
+  const { costs, fixed, unit } = data;
+  const turns = costs.length / 2;
+  const { id, node } = head(model, data.label);
+  const settings = () => ({ budget: data.start[0], reserve: data.start[1], stretch: data.start[2], request: 0, ...model.get("settings") });
+  const scale = (name, values, label, say) => {
+    const one = slider(label, 0, values.length - 1, (i) => commit(model, { settings: { ...settings(), [name]: values[i] } }), (i) => say(values[i]));
+    return { name, values, ...one };
+  };
+  const sliders = [
+    scale("budget", data.budgets, "Input budget", (value) => `${group(value)}`),
+    scale("reserve", data.reserves, "Reply reserve", (value) => `${group(value)}`),
+    scale("stretch", data.stretches, "Length of replies", (value) => `${value} %`),
+  ];
+  const scan = slider("Request", 1, turns, (value) => commit(model, { settings: { ...settings(), request: value } }), (value) => `${group(value)}`);
+
+  let table = null;
+  let tableFor = "";
+  const result = () => {
+    const { budget, reserve, stretch } = settings();
+    const key = `${budget}|${reserve}|${stretch}`;
+    if (key !== tableFor) {
+      table = dropTable(costs, Math.max(budget - fixed - reserve, 0), stretch);
+      tableFor = key;
+    }
+    return table;
+  };
+  const shown = () => {
+    const { request } = settings();
+    return request || dropTurn(result(), 0) || turns;
+  };
+
+  // The band: at each request, the messages from the oldest kept to the newest. The line on top is the fact's life.
+  const [L, T, H] = [46, 26, 210];
+  const figure = drawing(signal, (width) => {
+    const R = width - 10;
+    const { first } = result();
+    const gone = dropTurn(result(), 0);
+    const request = shown();
+    const px = (turn) => L + ((turn - 1) / (turns - 1)) * (R - L);
+    const py = (message) => T + (message / costs.length) * (H - T);
+    const upper = first.map((start, i) => `${px(i + 1).toFixed(1)},${py(start).toFixed(1)}`);
+    const lower = first.map((_, i) => `${px(i + 1).toFixed(1)},${py(2 * i + 1).toFixed(1)}`).reverse();
+    const end = gone ? gone - 1 : turns;
+    const start = first[request - 1];
+    const stop = 2 * request - 1;
+    const children = [
+      ...[0, costs.length / 2, costs.length].map((m) => s("line", { class: "clw-grid", x1: L, x2: R, y1: py(m), y2: py(m) })),
+      ...[1, costs.length / 2, costs.length].map((m) => s("text", { class: "clw-end", x: L - 8, y: py(m) + 4 }, group(m))),
+      s("text", { class: "clw-row-name", x: 2, y: 12 }, "Message"),
+      ...[1, turns / 4, turns / 2, (3 * turns) / 4, turns].map((t) => s("text", { class: "clw-under", x: px(t), y: H + 16 }, group(Math.round(t)))),
+      s("text", { class: "clw-under", x: (L + R) / 2, y: H + 33 }, "Request"),
+      s("polygon", { class: "clw-band", points: [...upper, ...lower].join(" ") }),
+      s("line", { class: "clw-life", x1: px(1), x2: px(end), y1: py(0), y2: py(0) }),
+      s("line", { class: "clw-cursor", x1: px(request), x2: px(request), y1: T - 6, y2: H }),
+      s("line", { class: "clw-slice", x1: px(request), x2: px(request), y1: py(start), y2: py(stop) }),
+    ];
+    if (gone) {
+      const flip = px(gone) > R - 150;
+      children.push(s("circle", { class: "clw-point", cx: px(gone), cy: py(0), r: 4.5 }),
+        s("text", { class: flip ? "clw-end clw-strong" : "clw-strong", x: px(gone) + (flip ? -9 : 9), y: py(0) - 8 }, `${data.fact_label} leaves: ${group(gone)}`));
+    } else children.push(s("text", { class: "clw-end clw-strong", x: R, y: py(0) - 8 }, `${data.fact_label} never leaves`));
+    return { children, height: H + 40 };
+  });
+  figure.box.addEventListener("pointerdown", (event) => {
+    const box = figure.svg.getBoundingClientRect();
+    const pick = (at) => {
+      const turn = Math.round(((at.clientX - box.left - L) / (box.width - 10 - L)) * (turns - 1)) + 1;
+      commit(model, { settings: { ...settings(), request: Math.min(Math.max(turn, 1), turns) } });
+    };
+    pick(event);
+    const end = () => figure.box.removeEventListener("pointermove", pick);
+    figure.box.addEventListener("pointermove", pick);
+    addEventListener("pointerup", end, { once: true });
+    addEventListener("pointercancel", end, { once: true });
+  });
+  figure.box.classList.add("clw-draggable");
+
+  const sentence = h("p", { class: "clw-sentence", "aria-live": "polite" });
+  const step = h("p", { class: "clw-sentence" });
+  const list = h("div", { class: "clw-scroll", tabindex: "0", role: "group", "aria-label": "When each message leaves" });
+  const details = h("details", { class: "clw-solution", ontoggle: () => details.open && fillList() },
+    h("summary", {}, "When each message leaves, as a table"), list);
+  function fillList() {
+    const now = result();
+    const rows = [];
+    for (let i = 0; i < costs.length; i++) {
+      const gone = dropTurn(now, i);
+      if (gone === null) break;
+      rows.push([group(i + 1), `${i % 2 ? "reply" : "user"}, turn ${Math.floor(i / 2) + 1}`, group(now.prefix[i + 1] - now.prefix[i]), group(gone)]);
+    }
+    list.replaceChildren(rows.length
+      ? tableOf({ head: ["Message", "Who", `Size (${unit})`, "First request without it"], rows })
+      : h("p", {}, "No message leaves with these settings."));
+  }
+  lay(el, "drop", id, node, h("div", { class: "clw-question", html: data.question }),
+    h("div", { class: "clw-controls" }, sliders.map(({ row }) => row)), sentence, figure.box, scan.row, step, details,
+    h("details", { class: "clw-solution" }, h("summary", {}, "Chosen settings, as a table"), h("div", { class: "clw-scroll" }, tableOf(data.table))));
+
+  follow(model, ["settings"], soonAfter(() => {
+    const now = settings();
+    for (const { name, values, set } of sliders) set(Math.max(values.indexOf(now[name]), 0));
+    const { first, prefix } = result();
+    const room = now.budget - fixed - now.reserve;
+    const gone = dropTurn(result(), 0);
+    sentence.innerHTML = `${group(now.budget)} − ${group(fixed)} fixed` + (now.reserve ? ` − ${group(now.reserve)} for the reply` : "")
+      + ` leaves a room of <b>${group(room)}</b> ${unit}. `
+      + (gone ? `${data.fact_sentence} <b>request ${group(gone)}</b>.` : `Within ${turns} turns the first message never leaves.`);
+    const request = shown();
+    scan.set(request);
+    const start = first[request - 1];
+    const before = request > 1 ? first[request - 2] : 0;
+    const stop = 2 * request - 1;
+    const left = start - before;
+    const names = left === 1 ? `message ${group(start)} leaves` : `messages ${group(before + 1)} to ${group(start)} leave`;
+    step.innerHTML = `Request ${group(request)} holds messages ${group(start + 1)} to ${group(stop)}: <b>${group(stop - start)}</b> of ${group(stop)}, `
+      + `${group(prefix[stop] - prefix[start])} ${unit}. ` + (left ? `Here ${names}.` : "No message leaves here.");
+    figure.redraw();
+    if (details.open) fillList();
+  }), signal);
+}
+
+// For the tests: the first drop turn that Python and this module do not agree on, or null.
+function dropDisagreement(data) {
+  for (const [budget, reserve, stretch, message, wanted] of data.checks) {
+    const got = dropTurn(dropTable(data.costs, budget - data.fixed - reserve, stretch), message);
+    if (got !== wanted) return { budget, reserve, stretch, message, wanted, got };
+  }
+  return null;
+}
