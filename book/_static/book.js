@@ -1,6 +1,7 @@
 "use strict";
 // What a page does besides being read: open the contents on a narrow screen, switch between light and dark,
-// copy the code of a cell, let wide code be scrolled by keyboard, and repeat the words of a search in its field.
+// mark the section that is being read, copy the code of a cell, let wide code be scrolled by keyboard, and repeat
+// the words of a search in its field.
 (() => {
   const root = document.documentElement;
 
@@ -44,6 +45,32 @@
       }
       apply(mode);
     });
+  }
+
+  // The contents show the open page, and in it the section that is being read.
+  const head = document.querySelector(".frame-head");
+  const open = head && head.querySelector("li.toctree-l1.current");
+  if (open) {
+    const below = open.getBoundingClientRect().bottom - head.clientHeight;
+    if (below > 0) head.scrollTop = Math.min(below + 24, open.offsetTop - 24);
+    const links = new Map();
+    for (const link of open.querySelectorAll("li.toctree-l2 > a[href^='#']")) {
+      const section = document.getElementById(decodeURIComponent(link.hash.slice(1)));
+      if (section) links.set(section, link);
+    }
+    const seen = new Set();
+    const watch = new IntersectionObserver(
+      (entries) => {
+        for (const entry of entries) seen[entry.isIntersecting ? "add" : "delete"](entry.target);
+        const first = [...links.keys()].find((section) => seen.has(section));
+        for (const [section, link] of links) {
+          if (section === first) link.setAttribute("aria-current", "location");
+          else link.removeAttribute("aria-current");
+        }
+      },
+      { rootMargin: "-15% 0px -70% 0px" },
+    );
+    for (const section of links.keys()) watch.observe(section);
   }
 
   // The clipboard exists on https and on this machine, not in a file opened from disk: no button without it.
