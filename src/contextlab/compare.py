@@ -59,8 +59,27 @@ def sweep(
     part.unlink()
 
 
+def data_file(name: str) -> Path:
+    """Return where the book's data file of this name is: beside the notebooks, or in the installed package.
+
+    Raises `InputError` when it is in neither place.
+
+    >>> data_file("forecast_errors.csv").name
+    'forecast_errors.csv'
+    """
+    here = Path(__file__).resolve().parent
+    places = [here.parents[1] / "notebooks" / "data" / name, here / "sweeps" / name]
+    for place in places:
+        if place.is_file():
+            return place
+    raise InputError(f"there is no data file {name}: `make data` in the repository makes it")
+
+
 def read_sweep(path: str | os.PathLike) -> tuple[list[str], list[tuple[int, ...]]]:
-    """Return the columns and the rows of a sweep's file."""
+    """Return the columns and the rows of a sweep's file; a bare name is looked up with `data_file`."""
+    path = Path(path)
+    if path.name == str(path) and not path.exists():
+        path = data_file(path.name)
     with open(path, newline="", encoding="utf-8") as stream:
         reader = csv.reader(stream)
         columns = next(reader)
