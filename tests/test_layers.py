@@ -15,6 +15,7 @@ PACKAGE = Path(__file__).resolve().parents[1] / "src" / "contextlab"
 ROWS = """
 _characters
 errors
+_data
 tokens
 chat
 budget

@@ -32,6 +32,7 @@ _HOME = {
     "KeepNewest": "keep",
     "Kept": "keep",
     "LastN": "keep",
+    "LowWater": "keep",
     "PinnedFit": "keep",
     "ReservedFit": "keep",
     "scripted_chat": "script",

@@ -160,6 +160,38 @@ class KeepNewest:
         return Kept(indices, (), 0, history.units(indices.start, indices.stop))
 
 
+class LowWater:
+    """Keep everything from one message on; when that does not fit, keep the newest that fit ``mark`` of the room.
+
+    Between two such cuts the first message stays where it is, so that each request begins as the one before it did.
+    ``mark`` is a share of the room, above 0 and up to 1; with 1 this is keep-newest. The current user message is
+    always kept: when it alone exceeds the mark, it is kept alone.
+
+    >>> policy = LowWater(mark=0.5)
+    >>> policy.start(room=8)
+    >>> history = History(["aaa", "bb", "ccc", "d", "ee"], cost=len)
+    >>> [policy.select(history.until(stop)).indices for stop in (3, 4, 5)]
+    [range(0, 3), range(2, 4), range(2, 5)]
+    """
+
+    def __init__(self, mark: float = 0.5):
+        if not 0 < mark <= 1:
+            raise InputError(f"a low-water mark is a share of the room, above 0 and up to 1, not {mark}")
+        self.mark = mark
+
+    def start(self, room: int) -> None:
+        self.room = room
+        self._first = 0
+
+    def select(self, history: History) -> Kept:
+        stop = len(history)
+        if history.units(self._first, stop) > self.room:
+            newest_that_fit(history, self.room)  # an error when the current message alone does not fit
+            low = int(self.mark * self.room + 1e-9)  # 0.29 * 100 is a little less than 29
+            self._first = min(newest_run(history.prefix, low, stop), stop - 1)
+        return Kept(range(self._first, stop), (), 0, history.units(self._first, stop))
+
+
 class PinnedFit:
     """Keep the newest messages that fit beside ``header``, messages that every request carries.
 
