@@ -3,6 +3,7 @@
     python tools/notebooks.py                    execute all notebooks, write them
     python tools/notebooks.py --check            execute all, write nothing, fail when a file would change
     python tools/notebooks.py --check --cwd DIR  the same with DIR as the working directory of the kernels
+    python tools/notebooks.py --nbval            compare output by output with nbval, strictly
     python tools/notebooks.py notebooks/04*.ipynb
 
 Each notebook runs alone, on a fresh kernel, with no network.
@@ -144,6 +145,13 @@ async def execute_all(paths: list[Path], jobs: int, cwd: Path | None) -> list[st
     return await asyncio.gather(*map(one, paths))
 
 
+def nbval(paths: list[Path], jobs: int) -> int:
+    """Run nbval on fresh kernels; it inherits the environment of `prepared`, the blocked network with it."""
+    workers = ["-n", str(jobs), "--dist", "loadfile"] if jobs > 1 and len(paths) > 1 else []
+    command = [sys.executable, "-m", "pytest", "--nbval", "-p", "no:cacheprovider", *workers, *map(str, paths)]
+    return subprocess.run(command, cwd=ROOT, check=False).returncode
+
+
 def differences(path: Path, new: str) -> str:
     """The first lines in which the committed file and this run differ, or an empty string."""
     old = path.read_text(encoding="utf-8")
@@ -167,10 +175,13 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("notebooks", nargs="*", help="default: all")
     parser.add_argument("--check", action="store_true", help="write nothing; exit with 1 when a file would change")
     parser.add_argument("--cwd", type=Path, help="working directory of the kernels (default: the notebook's folder)")
+    parser.add_argument("--nbval", action="store_true", help="run nbval, which names the cell that differs")
     parser.add_argument("--jobs", type=int, default=min(2, os.cpu_count() or 1))
     options = parser.parse_args(arguments)
     paths = find(options.notebooks)
     with prepared():
+        if options.nbval:
+            return nbval(paths, options.jobs)
         texts = asyncio.run(execute_all(paths, options.jobs, options.cwd))
     changed = 0
     for path, text in zip(paths, texts, strict=True):

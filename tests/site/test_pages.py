@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import gzip
+import itertools
 import re
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -48,7 +49,7 @@ def test_headings_descend_one_level_at_a_time(page_name):
     levels = [int(tag.name[1]) for tag in parsed(page_name).main.find_all(re.compile(r"h[1-6]$"))]
     assert levels.count(1) == 1 and levels[0] == 1, levels
     assert 2 in levels, "a page needs at least one section"
-    assert all(after <= before + 1 for before, after in zip(levels, levels[1:], strict=False)), levels
+    assert all(after <= before + 1 for before, after in itertools.pairwise(levels)), levels
 
 
 def test_ids_are_unique(page_name):
@@ -117,7 +118,9 @@ def test_styles_and_scripts_name_no_other_host(site):
 
 def test_nothing_lies_in_the_output_that_no_page_loads(site):
     names = {path.name for path in site.rglob("*")}
-    unwanted = re.compile(r"fontawesome|thebe|mathjax|require\.js|embed-amd|\.map$|\.ttf$|\.woff2?$|bootstrap", re.IGNORECASE)
+    unwanted = re.compile(
+        r"fontawesome|thebe|mathjax|require\.js|embed-amd|\.map$|\.ttf$|\.woff2?$|bootstrap", re.IGNORECASE
+    )
     assert not {name for name in names if unwanted.search(name)}
 
 
