@@ -19,9 +19,7 @@ class Cover(Directive):
     """Two strips at the first request without the name."""
 
     def run(self):
-        trace = replay(
-            scripted_chat(), KeepNewest(), input_budget=BUDGET, rule=PlainRule(WordPieces()), fact=NAME
-        )
+        trace = replay(scripted_chat(), KeepNewest(), input_budget=BUDGET, rule=PlainRule(WordPieces()), fact=NAME)
         figure = two_strips(
             trace, trace.gone_at_turn, fact=NAME, caption="Each block is a message, as long as its units."
         )
