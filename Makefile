@@ -23,12 +23,12 @@ book: $(READY) ## build the site in _build/html (a warning is an error)
 serve: $(READY) ## show the built site on http://127.0.0.1:8000
 	@$(PY) tools/serve.py
 
-test: book ## library, notebooks on fresh kernels, the site, one browser pass a page: minutes
+test: book ## library, notebooks on fresh kernels, the site, one browser pass a page
 	$(PYTEST) -n 2 --dist loadfile -m "not thorough" --doctest-modules src tests
 	$(PY) tools/notebooks.py --nbval
 	@$(PY) tools/tested.py --record
 
-test-all: book ## what `make test` does and every width and theme, print, no scripts, a fresh clone
+test-all: book ## all of `make test`, then every theme and width, print, no scripts, a fresh copy
 	@$(PY) tools/tested.py || $(MAKE) test
 	$(PYTEST) -n 2 --dist loadfile -m thorough tests
 
@@ -38,8 +38,8 @@ lab: $(READY) ## open the notebooks in JupyterLab
 notebooks: $(READY) ## execute every notebook again; nothing changes when nothing changed
 	$(PY) tools/notebooks.py
 
-data: $(READY) ## compute the data files of the notebooks again
-	$(PY) tools/data.py
+data: $(READY) ## compute missing data files of the notebooks (FRESH=1: all of them)
+	$(PY) tools/data.py $(if $(FRESH),--fresh)
 
 bench: $(READY) ## measure speed as ratios, side by side
 	$(PY) bench/run.py

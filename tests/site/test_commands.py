@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+import sys
 import threading
 import urllib.request
 from pathlib import Path
@@ -27,6 +28,12 @@ def test_the_readme_begins_with_the_two_commands():
     first = re.search(r"```(?:\w+)?\n(.*?)```", readme, re.DOTALL)[1]
     assert re.findall(r"^make \S+", first, re.MULTILINE) == ["make book", "make serve"]
     assert len(readme.splitlines()) <= 100, "two screens"
+
+
+def test_the_program_in_the_readme_prints_what_it_says():
+    program = re.search(r"```python\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL)[1]
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert run.stdout.split() == re.findall(r"# (\d+)", program)
 
 
 def test_every_make_target_that_a_document_names_exists():
