@@ -1,0 +1,161 @@
+"""The rows of the bench: each sets one thing beside another that does the same work, or none.
+
+To add a row, add a `Row` to `rows`. Its two sides are commands (lists of words) or functions without arguments: the
+two themselves, or a function that prepares what they need and returns them, so that only their work is measured.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from contextlab import forecast
+from contextlab.keep import KeepNewest, newest_run
+from contextlab.render import PlainRule
+from contextlab.replay import CountedChat, replay
+from contextlab.script import NAME, scripted_chat
+from contextlab.tokens import WordPieces
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Side = list[str] | Callable[[], object]
+
+PYTHON = sys.executable
+CONTEXTLAB = str(Path(PYTHON).with_name("contextlab"))
+RULE = PlainRule(WordPieces())
+
+
+@dataclass
+class Row:
+    """Two sides, run in turn; the ratio is what the first, the subject, takes over what the second takes."""
+
+    name: str
+    shows: str  # in words: what the ratio compares
+    sides: tuple[Side, Side] | Callable[[], tuple[Side, Side]]
+    limit: float | None = None  # the ratio is at most this; None: there is no limit
+    stretch: float | None = None  # what we would like it to be
+    seconds: float | None = None  # the subject takes at most this
+    pairs: int = 25
+    same: bool = False  # both sides are functions that return equal results
+
+
+def rows(quick: bool = False) -> list[Row]:
+    """Return all rows; ``quick`` makes the chats short, to show that every row runs."""
+    nothing = [PYTHON, "-c", "pass"]
+    short, long = (20, 100) if quick else (1_000, 5_000)
+    longest = 2_000 if quick else 100_000
+    usual = 20 if quick else 200
+    return [
+        Row(
+            "lab",
+            "the whole command `contextlab lab` / an empty Python",
+            ([CONTEXTLAB, "lab"], nothing),
+            limit=8,
+            stretch=6,
+        ),
+        Row(
+            "lab, five times as long",
+            f"`contextlab lab` with {long:,} turns / with {short:,}",
+            ([CONTEXTLAB, "lab", "--turns", str(long)], [CONTEXTLAB, "lab", "--turns", str(short)]),
+            limit=5,
+            pairs=7,
+        ),
+        Row(
+            "import",
+            "`import contextlab` / an empty Python",
+            ([PYTHON, "-c", "import contextlab"], nothing),
+            limit=3,
+        ),
+        Row(
+            "long replay",
+            f"{longest:,} turns replayed, counted before / a loop that adds up the same counts",
+            lambda: _replay_or_add(longest),
+            limit=150,
+            seconds=10,
+            pairs=9,
+        ),
+        Row(
+            "long replay, counted",
+            f"{longest:,} turns counted and replayed / counted only",
+            lambda: _replay_or_count(longest),
+            limit=2,
+            seconds=20,
+            pairs=3,
+        ),
+        Row(
+            "count once",
+            f"keep-newest over {usual} turns: each message counted once / counted again at each request",
+            lambda: _count_once_or_again(usual),
+            limit=0.1,
+            pairs=9,
+            same=True,
+        ),
+        Row(
+            "drop turn",
+            f"the exact drop turn in {short:,} turns: by bisection / by a replay",
+            lambda: _bisect_or_replay(short),
+            limit=0.05,
+            same=True,
+        ),
+    ]
+
+
+def _repeated_chat(turns):
+    """Return a chat of this many turns, the same hundred over and over: writing it would take longer than the row."""
+    instructions, *said = scripted_chat(turns=100)
+    return [instructions, *said * (turns // 100)]
+
+
+def _replay_or_add(turns):
+    chat = CountedChat(_repeated_chat(turns), RULE)
+    costs = [chat.history.units(i, i + 1) for i in range(len(chat.history))]
+
+    def add_up():
+        total = 0
+        for units in costs:
+            total += units
+        return total
+
+    return lambda: replay(chat, KeepNewest(), input_budget=8_000, fact=NAME), add_up
+
+
+def _replay_or_count(turns):
+    messages = _repeated_chat(turns)
+    return (
+        lambda: replay(messages, KeepNewest(), input_budget=8_000, rule=RULE, fact=NAME),
+        lambda: [RULE.message(message) for message in messages],
+    )
+
+
+def _count_once_or_again(turns):
+    instructions, *said = scripted_chat(turns)
+    requests = range(0, len(said), 2)
+    room = 40 * turns  # about a sixth of the chat
+
+    def once():
+        chat = CountedChat([instructions, *said], RULE)
+        return [newest_run(chat.history.prefix, room, current + 1) for current in requests]
+
+    def again():
+        starts = []
+        for current in requests:
+            start, left = current + 1, room
+            while start and (units := RULE.message(said[start - 1])) <= left:
+                start, left = start - 1, left - units
+            starts.append(start)
+        return starts
+
+    return once, again
+
+
+def _bisect_or_replay(turns):
+    chat = CountedChat(scripted_chat(turns), RULE)
+    room = 40 * turns
+    budget = room + sum(chat.fixed.values())
+    return (
+        lambda: forecast.drop_turn(chat, room),
+        lambda: replay(chat, KeepNewest(), input_budget=budget, fact=NAME).gone_at_turn,
+    )
