@@ -569,6 +569,7 @@ COMMON = [row["text"] for row in GOLDEN["texts"]] + [
     f"{THUMBS_UP}\U0001f3fd {FAMILY} \u2764\ufe0f 1\ufe0f\u20e3 \U0001f3f3\ufe0f\u200d\U0001f308",
     "\U0001f1f5\U0001f1f9\U0001f1e9\U0001f1ea\U0001f1f5 e\u0301a\u0308o\u0302\u0323\r\n\n\r",
     "\ud55c\uad6d\uc5b4 \u1112\u1161\u11ab\u1100\u116e\u11a8",
+    "\n\u0301a\r\u0903\u200b\u0308b\u00ad\u0301",  # a mark after a control stands alone
     "\u0939\u093f\u0928\u094d\u0926\u0940 \u0e20\u0e32\u0e29\u0e32",
 ]
 
@@ -636,6 +637,15 @@ def test_no_cut_that_keeps_up_to_32_characters_more_would_fit(counter, text, lim
         ahead = itertools.islice(ahead, 32)
     for more in ahead:  # all of them, when the counts of longer ends never fall
         assert counter(more + mark if side == "right" else mark + more) > limit
+
+
+def test_a_longer_cut_that_fits_is_found_up_to_32_characters_away_and_again_from_there():
+    def count(part):
+        return 1 if len(part) <= 5 or len(part) in (30, 62, 95) else 9
+
+    text = string.printable
+    assert cut(text, 1, count) == text[:62]  # 25 ahead, 32 ahead; 33 ahead is not looked at
+    assert cut(text, 1, count, side="left") == text[-62:]
 
 
 def test_a_whole_word_that_costs_less_than_most_of_it_is_found():
