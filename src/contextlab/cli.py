@@ -59,6 +59,32 @@ def _parser():
     count.add_argument("--counter", metavar="NAME", help="chars, pieces, cl100k_base or o200k_base")
     count.add_argument("--json", action="store_true", help="print JSON")
     count.set_defaults(run=_count)
+
+    kv = commands.add_parser("kv", help="size the KV cache of a model: the bytes, and every term they come from")
+    kv.add_argument("model", nargs="?", metavar="MODEL", help="a name of the model table, such as llama-3.1-8b")
+    kv.add_argument("--config", metavar="FILE", help="a Hugging Face config.json, in place of a name")
+    kv.add_argument("--tokens", type=int, required=True, metavar="N", help="tokens of each sequence")
+    kv.add_argument("--layers", type=int, metavar="N", help="layers of a model of your own")
+    kv.add_argument("--kv-heads", type=int, metavar="N", help="its KV heads a layer")
+    kv.add_argument("--head-dim", type=int, metavar="N", help="elements of a key, and of a value")
+    kv.add_argument("--kv-lora-rank", type=int, metavar="R", help="elements of its latent (MLA)")
+    kv.add_argument("--rope-dim", type=int, metavar="D", help="elements of the position part beside the latent")
+    kv.add_argument("--decompressed", action="store_true", help="the latent is held expanded for every head")
+    kv.add_argument("--dtype", default="fp16", metavar="TYPE", help="element type of the cache (default: fp16)")
+    kv.add_argument("--batch", type=int, default=1, metavar="N", help="sequences (default: 1)")
+    kv.add_argument("--beams", type=int, default=1, metavar="N", help="beams of each sequence (default: 1)")
+    kv.add_argument("--window", type=int, metavar="W", help="tokens that a sliding layer looks back on")
+    kv.add_argument("--full-every", type=int, metavar="K", help="every so many layers one is full")
+    kv.add_argument(
+        "--window-cap",
+        default="window",
+        metavar="CAP",
+        help="what a sliding layer holds at most: window, window-1, blocks, or none (default: window)",
+    )
+    kv.add_argument("--block-size", type=int, metavar="N", help="tokens a block, when memory comes in blocks")
+    kv.add_argument("--tp", type=int, default=1, metavar="N", help="ranks of tensor parallelism (default: 1)")
+    kv.add_argument("--json", action="store_true", help="print JSON")
+    kv.set_defaults(run=_kv)
     return parser
 
 
@@ -175,6 +201,66 @@ def _count(options):
         width = max(len(f"{count:,}") for count in counts.values())
         for counter in counters:
             print(f"{counter.name:<11}  {counts[counter.name]:>{width},}  {counter.unit}")
+
+
+def _kv(options):
+    from . import kv
+
+    shape = _kv_shape(options, kv)
+    if options.window is not None:
+        shape = shape.with_window(options.window, options.full_every)
+    elif options.full_every is not None:
+        raise InputError("--full-every says which layers do not slide: it goes with --window")
+    if options.decompressed:
+        shape = shape.expanded()
+    size = kv.cache_size(
+        shape,
+        options.tokens,
+        dtype=options.dtype,
+        batch=options.batch,
+        beams=options.beams,
+        window_cap=options.window_cap,
+        block_size=options.block_size,
+        tp=options.tp,
+    )
+    if options.json:
+        _print_json({**size._asdict(), "terms": [term._asdict() for term in size.terms]})
+        return
+    print(f"The KV cache of {shape.name or options.config or 'a model of your own'}")
+    lines = [
+        (term.name, term.value if isinstance(term.value, str) else f"{term.value:,}", term.unit) for term in size.terms
+    ]
+    widths = [max(len(line[i]) for line in lines) for i in (0, 1)]
+    for name, value, unit in lines:
+        print(f"{name:<{widths[0]}}  {value:>{widths[1]}}  {unit}")
+    print(f"{'':<{widths[0]}}  = {kv.binary(size.bytes)} = {kv.decimal(size.bytes)}")
+    if options.model is not None:
+        row = next(row for row in kv.models() if row["name"] == shape.name)
+        print(f"Source: {row['source']}")
+        if "note" in row:
+            print(f"Note: {row['note']}")
+
+
+def _kv_shape(options, kv):
+    own = ("layers", "kv_heads", "head_dim", "kv_lora_rank", "rope_dim")
+    given = [f"--{name.replace('_', '-')}" for name in own if getattr(options, name) is not None]
+    if options.model is not None and options.config is not None:
+        raise InputError("give a model or --config, not both")
+    if options.model is None and options.config is None:
+        if options.layers is None:
+            raise InputError("name a model, or give --config FILE, or --layers, --kv-heads and --head-dim")
+        return kv.described_shape(*(getattr(options, name) for name in own))
+    if given:
+        raise InputError(f"{', '.join(given)} describe a model of your own: leave them out, or the model's name")
+    if options.model is not None:
+        return kv.model(options.model)
+    import json
+
+    try:
+        config = json.loads(_read_text(options.config))
+    except json.JSONDecodeError as error:
+        raise InputError(f"{options.config} is not JSON: line {error.lineno}, {error.msg}") from None
+    return kv.from_config(config)
 
 
 def _read_text(file):
