@@ -35,7 +35,8 @@ def copy(tmp_path_factory) -> Path:
         target.write_bytes((ROOT / name).read_bytes())
         target.chmod((ROOT / name).stat().st_mode)
     # Nothing of the environment that runs this test may help.
-    environment = {key: value for key, value in os.environ.items() if key not in ("VIRTUAL_ENV", "PYTHONPATH")}
+    own = ("VIRTUAL_ENV", "PYTHONPATH", "MAKEFLAGS", "MAKELEVEL", "MFLAGS")
+    environment = {key: value for key, value in os.environ.items() if key not in own}
     ours = str(Path(sys.executable).parent)
     environment["PATH"] = os.pathsep.join(part for part in os.environ["PATH"].split(os.pathsep) if part != ours)
     run = subprocess.run(["make", "book"], cwd=folder, env=environment, capture_output=True, text=True)
