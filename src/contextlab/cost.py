@@ -87,7 +87,7 @@ def _shared(history: History, before: Kept, kept: Kept, current: int) -> int:
     ``current`` is the index of the new user message: the request before and its reply end just before it.
     """
     if before.header == kept.header:
-        units = kept.header_units
+        units = kept.header_units - sum(map(history.cost, kept.footer))
     else:
         units = 0
         for old, new in zip(before.header, kept.header, strict=False):
@@ -96,10 +96,12 @@ def _shared(history: History, before: Kept, kept: Kept, current: int) -> int:
             units += history.cost(new)
         return units
     old, new = before.indices, kept.indices
+    if before.footer:  # it stood before the question, where this request has the question: reuse ends there
+        current = old[-1]
     if isinstance(old, range) and isinstance(new, range):
         return units + history.units(new.start, min(new.stop, current)) if old.start == new.start else units
     for old_index, new_index in zip(chain(old, range(old[-1] + 1, current)), new, strict=False):
-        if old_index != new_index:
+        if old_index != new_index or new_index >= current:
             break
         units += history.units(new_index, new_index + 1)
     return units

@@ -63,15 +63,26 @@ class History:
         return self.prefix[stop] - self.prefix[start]
 
 
-class Kept(namedtuple("Kept", "indices header header_units units")):
+class Kept(namedtuple("Kept", "indices header header_units units footer", defaults=((),))):
     """What a policy keeps for one request.
 
     ``indices``: the indices of the kept messages in the history, ascending (a `range` for one contiguous run).
     ``header``: messages that stand between the instructions and the history, such as a note or a summary.
-    ``header_units``: their units. ``units``: those of the header and of the kept messages together.
+    ``footer``: messages that stand beside the question, between the history and the current user message.
+    ``header_units``: the units of header and footer. ``units``: those of header, footer and kept messages together.
     """
 
     __slots__ = ()
+
+    def messages(self, history: History) -> list[Message]:
+        """Return the messages of the request, instructions aside, in the order in which they are sent.
+
+        >>> history = History(["a reply", "a question"], cost=len)
+        >>> Kept(range(2), ("a note",), 11, 28, ("a hint",)).messages(history)
+        ['a note', 'a reply', 'a hint', 'a question']
+        """
+        kept = [history.messages[i] for i in self.indices]
+        return [*self.header, *kept[:-1], *self.footer, *kept[-1:]]
 
 
 def newest_run(prefix: Sequence[int], room: int, stop: int | None = None) -> int:

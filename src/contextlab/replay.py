@@ -112,9 +112,8 @@ class Trace:
         return self.kept[turn - 1].indices
 
     def request(self, turn: int) -> list[Message]:
-        """Return the messages of the request of this turn: instructions, header, kept history."""
-        kept = self.kept[turn - 1]
-        return [*self.chat.instructions, *kept.header, *(self.chat.history.messages[i] for i in kept.indices)]
+        """Return the messages of the request of this turn: instructions, header, kept history with its footer."""
+        return [*self.chat.instructions, *self.kept[turn - 1].messages(self.chat.history)]
 
 
 def replay(
@@ -131,7 +130,7 @@ def replay(
     ``messages``: the chat, instructions first, or a `CountedChat` (then ``rule`` is not needed). ``input_budget``:
     units that one request may hold. ``rule``: a template of `contextlab.render`. ``reply_reserve``: units of the
     budget kept free for the reply. ``fact``: a text to look for, letter by letter, in the kept messages and in the
-    policy's header; not in the instructions.
+    policy's header and footer; not in the instructions.
     Raises `BudgetError` or its kind `ContextOverflow`, with the turn and each part, when a request cannot be made.
 
     >>> from contextlab.keep import KeepNewest
@@ -158,7 +157,9 @@ def replay(
         indices = kept.indices
         visible = None
         if fact is not None:
-            visible = holds_any(indices, holders) or any(fact in message.text for message in kept.header)
+            visible = holds_any(indices, holders) or any(
+                fact in message.text for message in (*kept.header, *kept.footer)
+            )
         rows.append(
             Row(
                 turn,
