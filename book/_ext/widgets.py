@@ -85,7 +85,7 @@ def on_page(app, pagename, templatename, context, doctree) -> None:
     lines = {one["uid"]: json.dumps(one, ensure_ascii=False, separators=(",", ":")) for one in shown}
     state = "\n".join(lines.values()).replace("<", "\\u003c")
     pathto = context["pathto"]
-    app.add_css_file(sheet.removeprefix("_static/"))
+    context["css_files"] = [*context["css_files"], sheet]
     context["metatags"] = f"{context.get('metatags', '')}\n{HEAD}"
     context["body"] = (
         f'{body}\n<script type="application/json" id="contextlab-widgets" data-module="{digest}">\n{state}\n</script>'
@@ -112,11 +112,24 @@ class WidgetDirective(SphinxDirective):
         return [nodes.raw("", widget._repr_mimebundle_()[0]["text/html"], format="html")]
 
 
+def drop_stale(app, exception) -> None:
+    """Remove modules and stylesheets to which no page refers any more."""
+    folder = Path(app.outdir) / "_static" / FOLDER
+    if exception or not folder.is_dir():
+        return
+    pages = "".join(page.read_text("utf-8") for page in Path(app.outdir).rglob("*.html"))
+    for path in folder.iterdir():
+        if path.name not in pages:
+            path.unlink()
+
+
 def setup(app) -> dict:
     app.add_directive("widget", WidgetDirective)
     # The text form is the page's form: it comes before the widget view, which needs a widget manager.
     app.connect("config-inited", prefer_text_form)
-    app.connect("html-page-context", on_page, priority=890)
+    # After the hook that keeps only the styles and scripts of the frame.
+    app.connect("html-page-context", on_page, priority=950)
+    app.connect("build-finished", drop_stale, priority=950)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
 
 

@@ -56,7 +56,7 @@ def module_source() -> str:
 @cache
 def stylesheet() -> str:
     """Return the stylesheet of the family, without indentation and empty lines."""
-    return _stripped((files(__package__) / "family.css").read_text("utf-8"), "//")
+    return _stripped((files(__package__) / "family.css").read_text("utf-8"), "/*")
 
 
 @cache

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections import namedtuple
 from collections.abc import Callable, Mapping, Sequence
-from itertools import accumulate, pairwise, product
+from itertools import pairwise, product
 
 from contextlab.errors import InputError
 
@@ -13,6 +13,7 @@ from .base import Explorer
 from .declare import walk as walk_steps
 from .formula import text, tree
 from .markup import grouped, html, paragraphs
+from .rules import drop_turn_of
 
 
 def strips(
@@ -182,9 +183,6 @@ def _case(name: str, messages: Sequence, pinned: tuple, parts: tuple, window: in
 
 _PART = {"reply": "reply", "note": "summary"}
 
-Chat = namedtuple("Chat", "history requests")
-Prefix = namedtuple("Prefix", "prefix")
-
 BUDGETS = (2000, 2500, 3000, 3500, 4000, 5000, 6000, 7000, 8000, 10000, 12000, 14000, 16000, 20000, 24000, 32000, 48000)
 RESERVES = (0, 250, 500, 750, 1000, 1250, 1500)
 STRETCHES = (50, 75, 100, 125, 150, 200, 250, 300)
@@ -193,14 +191,6 @@ STRETCHES = (50, 75, 100, 125, 150, 200, 250, 300)
 def stretched(costs: Sequence[int], percent: int) -> list[int]:
     """Return the costs of a chat, user and reply in turn, with every reply at `percent` of its length."""
     return [cost * percent // 100 if i % 2 else cost for i, cost in enumerate(costs)]
-
-
-def drop_turn_of(costs: Sequence[int], room: int, index: int) -> int | None:
-    """Return the library's drop turn for a chat known by the costs of its messages."""
-    from contextlab.forecast import drop_turn
-
-    history = Prefix(list(accumulate(costs, initial=0)))
-    return drop_turn(Chat(history, list(range(0, len(costs), 2))), room, index)
 
 
 def drop_explorer(
@@ -213,9 +203,10 @@ def drop_explorer(
     Returns:
         An explorer; its trait `settings` holds `budget`, `reserve`, `stretch` (percent) and `request`.
     """
-    from contextlab import PlainRule, WordPieces
+    from contextlab.render import PlainRule
     from contextlab.replay import CountedChat
     from contextlab.script import scripted_chat
+    from contextlab.tokens import WordPieces
 
     chat = CountedChat(scripted_chat(), PlainRule(WordPieces()))
     prefix = chat.history.prefix

@@ -68,7 +68,8 @@ def fallback(kind: str, uid: str, data: dict) -> str:
         f'<div class="clw-head"><span class="clw-label">{escape(data["label"])}</span><span class="clw-state"></span>'
         f'<p class="clw-title">{escape(data["title"])}</p></div>'
         + (f'<div class="clw-question">{task["question"]}</div>' if task.get("question") else "")
-        + f'<div class="clw-rest" style="--rest:{_height(kind, task)}rem">{rest}</div></section></div>'
+        + f'<p class="clw-asleep"><em>Run this cell to work on it here. This is its text form.</em></p>'
+        f'<div class="clw-rest" style="--rest:{_height(kind, task)}rem">{rest}</div></section></div>'
     )
 
 

@@ -4,7 +4,7 @@
 // The text of the program as it stands: equal lines may change places.
 const program = (answer, task) => answer.order.map((line) => {
   const { text, forms } = task.lines[line];
-  return forms ? text.replace("\u25a1", forms[answer.picks[line] || 0]) : text;
+  return forms ? text.replace("\u25a1", forms[answer.picks[line]]) : text;
 });
 
 function gradeCode(answer, task) {
@@ -19,7 +19,7 @@ function gradeCode(answer, task) {
     return { right: false, html: `${good}Line ${place + 1} is the first that is not. ${task.tip || ""}`, slip: "" };
   }
   for (const [line, pick] of Object.entries(task.picks)) {
-    const chosen = answer.picks[line] || 0;
+    const chosen = answer.picks[line];
     if (chosen !== pick) return { right: false, html: task.lines[line].says[chosen], slip: task.lines[line].slips[chosen] };
   }
   return { right: true, html: task.praise, slip: "" };
@@ -37,7 +37,7 @@ function codeView(view) {
     code.append(before);
     if (line.forms) {
       const select = h("select", { class: "clw-form-pick", "aria-label": "Form in this line", onchange: () => commit(model, { draft: now() }) },
-        line.forms.map((form, k) => h("option", { value: k }, form)));
+        h("option", { value: -1 }, "…"), line.forms.map((form, k) => h("option", { value: k }, form)));
       selects.set(i, select);
       code.append(select, after);
     }
@@ -52,14 +52,17 @@ function codeView(view) {
     h("p", {}, "Write it in a cell, then run ", h("code", {}, data.call), " in another one."),
     h("details", { class: "clw-solution" }, h("summary", {}, "Or put the lines of a solution in order"), puzzle));
   const set = (answer) => {
-    if (!answer || answer.python) return sort.set(null);
+    if (!answer || answer.python) {
+      for (const select of selects.values()) select.value = "-1";
+      return sort.set(null);
+    }
     sort.set(answer.order);
-    for (const [line, select] of selects) select.value = String(answer.picks?.[line] || 0);
+    for (const [line, select] of selects) select.value = String(answer.picks?.[line] ?? -1);
   };
   exerciseView(view, {
     input,
     verb: page ? "Check" : "Check the order",
-    read: now,
+    read: () => (Object.values(picks()).includes(-1) ? { ask: "Some lines have a gap. Choose a form in each of them first." } : now()),
     grade: gradeCode,
     show: (answer) => set(model.get("draft") ?? answer),
   });

@@ -20,6 +20,10 @@ function dropTurn({ first }, i) {
   return gone < 0 ? null : gone + 1;
 }
 
+// How much of the conversation is drawn: enough to see what happens before and after the name leaves.
+const HORIZONS = [40, 80];
+const horizon = (gone) => HORIZONS.find((one) => gone && gone * 1.3 <= one) || 200;
+
 function dropView({ model, el, signal }) {
   const data = model.get("data");
   const { costs, fixed, unit } = data;
@@ -50,46 +54,77 @@ function dropView({ model, el, signal }) {
   };
   const shown = () => {
     const { request } = settings();
-    return request || dropTurn(result(), 0) || turns;
+    const gone = dropTurn(result(), 0);
+    return Math.min(request || gone || turns, horizon(gone));
   };
 
-  // The band: at each request, the messages from the oldest kept to the newest. The line on top is the fact's life.
-  const [L, T, H] = [46, 26, 210];
+  // The band: each request is a column of the messages that it holds. The line on top is the life of the name.
+  const [L, T, H] = [46, 30, 226];
+  const across = () => horizon(dropTurn(result(), 0));
   const figure = drawing(signal, (width) => {
     const R = width - 10;
+    const last = across();
+    const all = 2 * last;
     const { first } = result();
     const gone = dropTurn(result(), 0);
     const request = shown();
-    const px = (turn) => L + ((turn - 1) / (turns - 1)) * (R - L);
-    const py = (message) => T + (message / costs.length) * (H - T);
-    const upper = first.map((start, i) => `${px(i + 1).toFixed(1)},${py(start).toFixed(1)}`);
-    const lower = first.map((_, i) => `${px(i + 1).toFixed(1)},${py(2 * i + 1).toFixed(1)}`).reverse();
-    const end = gone ? gone - 1 : turns;
+    const px = (turn) => L + ((turn - 0.5) / last) * (R - L);
+    const py = (message) => T + (message / all) * (H - T);
+    const stairs = (value) => Array.from({ length: last }, (_, i) => i + 1)
+      .flatMap((turn) => [[turn - 0.5, value(turn)], [turn + 0.5, value(turn)]])
+      .map(([turn, message]) => `${px(turn).toFixed(1)},${py(message).toFixed(1)}`);
+    const upper = stairs((turn) => first[turn - 1]);
+    const lower = stairs((turn) => 2 * turn - 1).reverse();
+    const end = gone ? gone - 0.5 : last + 0.5;
     const start = first[request - 1];
     const stop = 2 * request - 1;
     const children = [
-      ...[0, costs.length / 2, costs.length].map((m) => s("line", { class: "clw-grid", x1: L, x2: R, y1: py(m), y2: py(m) })),
-      ...[1, costs.length / 2, costs.length].map((m) => s("text", { class: "clw-end", x: L - 8, y: py(m) + 4 }, group(m))),
+      ...[0, all / 2, all].map((m) => s("line", { class: "clw-grid", x1: L, x2: R, y1: py(m), y2: py(m) })),
+      ...[1, all / 2, all].map((m) => s("text", { class: "clw-end", x: L - 8, y: py(m) + 4 }, group(m))),
       s("text", { class: "clw-row-name", x: 2, y: 12 }, "Message"),
-      ...[1, turns / 4, turns / 2, (3 * turns) / 4, turns].map((t) => s("text", { class: "clw-under", x: px(t), y: H + 16 }, group(Math.round(t)))),
-      s("text", { class: "clw-under", x: (L + R) / 2, y: H + 33 }, "Request"),
+      ...[1, last / 4, last / 2, (3 * last) / 4, last].map((t) => s("text", { class: "clw-under", x: px(t), y: H + 16 }, group(Math.round(t)))),
+      s("text", { class: "clw-under clw-row-name", x: (L + R) / 2, y: H + 33 }, `Request (the first ${group(last)} of ${group(turns)})`),
       s("polygon", { class: "clw-band", points: [...upper, ...lower].join(" ") }),
-      s("line", { class: "clw-life", x1: px(1), x2: px(end), y1: py(0), y2: py(0) }),
+      s("line", { class: "clw-life", x1: px(0.5), x2: px(end), y1: py(0) + 1, y2: py(0) + 1 }),
       s("line", { class: "clw-cursor", x1: px(request), x2: px(request), y1: T - 6, y2: H }),
       s("line", { class: "clw-slice", x1: px(request), x2: px(request), y1: py(start), y2: py(stop) }),
     ];
     if (gone) {
-      const flip = px(gone) > R - 150;
-      children.push(s("circle", { class: "clw-point", cx: px(gone), cy: py(0), r: 4.5 }),
-        s("text", { class: flip ? "clw-end clw-strong" : "clw-strong", x: px(gone) + (flip ? -9 : 9), y: py(0) - 8 }, `${data.fact_label} leaves: ${group(gone)}`));
+      const flip = px(gone) > R - 170;
+      children.push(s("circle", { class: "clw-point", cx: px(end), cy: py(0) + 1, r: 4.5 }),
+        s("text", { class: flip ? "clw-end clw-strong" : "clw-strong", x: px(end) + (flip ? -9 : 9), y: py(0) - 8 }, `${data.fact_label} leaves: ${group(gone)}`));
     } else children.push(s("text", { class: "clw-end clw-strong", x: R, y: py(0) - 8 }, `${data.fact_label} never leaves`));
     return { children, height: H + 40 };
+  });
+
+  // The request as a strip: the room as a frame, what left just before it hatched.
+  const strip = drawing(signal, (width) => {
+    const { first, prefix } = result();
+    const now = settings();
+    const room = Math.max(now.budget - fixed - now.reserve, 1);
+    const request = shown();
+    const stop = 2 * request - 1;
+    const outside = width * 0.16;
+    const scale = (width - 4 - outside) / room;
+    const right = width - 2;
+    const { id: hatchId, defs } = hatch();
+    const children = [defs, s("text", { x: 2, y: 12, class: "clw-row-name" }, `Request ${group(request)}; the frame is the room`)];
+    for (let i = stop - 1; i >= 0; i--) {
+      const x = right - (prefix[stop] - prefix[i]) * scale;
+      const wide = (prefix[i + 1] - prefix[i]) * scale;
+      if (x + wide < 0) break;
+      const one = block(i % 2 ? "assistant" : "user", x, wide, 26, 30, hatchId);
+      if (i < first[request - 1]) one.classList.add("clw-left");
+      children.push(one);
+    }
+    children.push(s("rect", { class: "clw-window", x: right - room * scale - 1, y: 21, width: room * scale + 2, height: 40, rx: 2 }));
+    return { children, height: 66 };
   });
   figure.box.addEventListener("pointerdown", (event) => {
     const box = figure.svg.getBoundingClientRect();
     const pick = (at) => {
-      const turn = Math.round(((at.clientX - box.left - L) / (box.width - 10 - L)) * (turns - 1)) + 1;
-      commit(model, { settings: { ...settings(), request: Math.min(Math.max(turn, 1), turns) } });
+      const turn = Math.round(((at.clientX - box.left - L) / (box.width - 10 - L)) * across() + 0.5);
+      commit(model, { settings: { ...settings(), request: Math.min(Math.max(turn, 1), across()) } });
     };
     pick(event);
     const end = () => figure.box.removeEventListener("pointermove", pick);
@@ -117,7 +152,7 @@ function dropView({ model, el, signal }) {
       : h("p", {}, "No message leaves with these settings."));
   }
   lay(el, "drop", id, node, h("div", { class: "clw-question", html: data.question }),
-    h("div", { class: "clw-controls" }, sliders.map(({ row }) => row)), sentence, figure.box, scan.row, step, details,
+    h("div", { class: "clw-controls" }, sliders.map(({ row }) => row)), sentence, figure.box, h("div", { class: "clw-controls" }, scan.row), strip.box, step, details,
     h("details", { class: "clw-solution" }, h("summary", {}, "Chosen settings, as a table"), h("div", { class: "clw-scroll" }, tableOf(data.table))));
 
   follow(model, ["settings"], soonAfter(() => {
@@ -130,6 +165,7 @@ function dropView({ model, el, signal }) {
       + ` leaves a room of <b>${group(room)}</b> ${unit}. `
       + (gone ? `${data.fact_sentence} <b>request ${group(gone)}</b>.` : `Within ${turns} turns the first message never leaves.`);
     const request = shown();
+    scan.input.max = horizon(gone);
     scan.set(request);
     const start = first[request - 1];
     const before = request > 1 ? first[request - 2] : 0;
@@ -139,6 +175,7 @@ function dropView({ model, el, signal }) {
     step.innerHTML = `Request ${group(request)} holds messages ${group(start + 1)} to ${group(stop)}: <b>${group(stop - start)}</b> of ${group(stop)}, `
       + `${group(prefix[stop] - prefix[start])} ${unit}. ` + (left ? `Here ${names}.` : "No message leaves here.");
     figure.redraw();
+    strip.redraw();
     if (details.open) fillList();
   }), signal);
 }

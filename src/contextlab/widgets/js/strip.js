@@ -50,6 +50,10 @@ function slider(label, min, max, onInput, say) {
   const id = newId("slider");
   const output = h("output", { for: id, class: "clw-value" });
   const input = h("input", { type: "range", id, min, max, step: 1, class: "clw-slider", oninput: () => onInput(Number(input.value)) });
+  // The value takes the place of the longest one, so that the slider does not move while it is moved.
+  let longest = 0;
+  for (let value = min; value <= max; value++) longest = Math.max(longest, say(value).length);
+  output.style.minWidth = `${longest}ch`;
   const row = h("div", { class: "clw-control" }, h("label", { for: id, html: label }), input, output);
   return {
     row, input,
@@ -57,7 +61,8 @@ function slider(label, min, max, onInput, say) {
       if (Number(input.value) !== value) input.value = value;
       output.textContent = say(value);
       input.setAttribute("aria-valuetext", say(value));
-      input.style.setProperty("--part", `${max > min ? ((value - min) / (max - min)) * 100 : 0}%`);
+      const top = Number(input.max);
+      input.style.setProperty("--part", `${top > min ? ((value - min) / (top - min)) * 100 : 0}%`);
     },
   };
 }

@@ -16,8 +16,8 @@ function stripsView({ model, el, signal }) {
   const figure = drawing(signal, (width) => {
     const scale = (width - 4) / total;
     const { id: hatchId, defs } = hatch();
-    const y1 = 36;
-    const y2 = y1 + ROW + 50;
+    const y1 = 46;
+    const y2 = y1 + ROW + 62;
     let x = 2;
     const places = messages.map(([role, units]) => {
       const place = [role, x, units * scale];
@@ -30,14 +30,14 @@ function stripsView({ model, el, signal }) {
     frame = s("rect", { class: "clw-window", y: y2 - 6, height: ROW + 12, rx: 2 });
     const [, fx, fw] = places[fact];
     const flag = (y, text, cls) => s("g", { class: `clw-flag ${cls}` },
-      s("line", { x1: fx + Math.min(fw, 8) / 2, x2: fx + Math.min(fw, 8) / 2, y1: y - 9, y2: y - 1 }),
-      s("text", { x: fx, y: y - 12 }, text));
+      s("line", { x1: fx + Math.min(fw, 8) / 2, x2: fx + Math.min(fw, 8) / 2, y1: y - 11, y2: y - 1 }),
+      s("text", { x: fx, y: y - 14 }, text));
     marks = { there: flag(y2, data.fact_label, ""), gone: flag(y2, `${data.fact_label}: not sent`, "clw-flag-gone") };
     figure.places = places;
     figure.scale = scale;
     const children = [defs,
       s("text", { x: 2, y: 12, class: "clw-row-name" }, "On your screen"),
-      s("text", { x: 2, y: y2 - 38, class: "clw-row-name" }, "In the request"),
+      s("text", { x: 2, y: y2 - 36, class: "clw-row-name" }, "In the request"),
       flag(y1, data.fact_label, ""), ...screen, ...sent, marks.there, marks.gone, frame];
     queueMicrotask(show);
     return { children, height: y2 + ROW + 10 };
@@ -47,7 +47,7 @@ function stripsView({ model, el, signal }) {
   const control = slider(data.control, 1, last, (value) => {
     commit(model, { settings: { ...model.get("settings"), request: value } });
   }, (value) => `${data.step_name} ${group(value)}`);
-  lay(el, "strips", id, node, h("div", { class: "clw-question", html: data.question }), control.row, figure.box,
+  lay(el, "strips", id, node, h("div", { class: "clw-question", html: data.question }), h("div", { class: "clw-controls" }, control.row), figure.box,
     legend([...new Set(messages.map(([role]) => role))]), sentence, folded(data));
 
   function show() {
@@ -75,7 +75,7 @@ function stripsView({ model, el, signal }) {
     sentence.innerHTML = `${data.step_name} ${group(request)} sends <b>${group(kept)}</b> of the ${plural(stop, "message")} on your screen: `
       + `<b>${group(units)}</b> of ${group(budget)} ${unit}. `
       + (visible ? `${data.fact_sentence[0]}` : `${data.fact_sentence[1]}`)
-      + (away ? ` ${plural(away, "message")} stayed behind.`.replace("messages stayed", "messages stayed") : " Nothing has left yet.");
+      + (away ? ` ${plural(away, "message")} ${away === 1 ? "has" : "have"} left.` : " Nothing has left yet.");
   }
   follow(model, ["settings"], soonAfter(show), signal);
 }
