@@ -1,6 +1,7 @@
 """Execute the notebooks so that every run writes the same bytes.
 
-    python tools/notebooks.py                    execute all notebooks, write them
+    python tools/notebooks.py                    execute all notebooks, write them; where nothing has changed since
+                                                 but the module of the widgets, that is put in and no cell is run
     python tools/notebooks.py --check            execute all, write nothing, fail when a file would change
     python tools/notebooks.py --check --cwd DIR  the same with DIR as the working directory of the kernels
     python tools/notebooks.py --nbval            compare output by output with nbval, strictly
@@ -33,6 +34,10 @@ KERNELSPEC = {"display_name": "Python 3 (ipykernel)", "language": "python", "nam
 LANGUAGE_INFO = {"name": "python", "file_extension": ".py", "mimetype": "text/x-python", "pygments_lexer": "ipython3"}
 WIDGET_STATE = "application/vnd.jupyter.widget-state+json"
 SECONDS_PER_CELL = 120
+# What decides the outputs of every notebook, and what was executed last on this machine.
+SOURCES = ("src/contextlab/**/*", "notebooks/data/*", "requirements.txt", "tools/notebooks.py")
+MODULE = (".js", ".css")  # the module of the widgets and its style sheet: no output depends on them
+EXECUTED = ROOT / "_build" / "notebooks.json"
 
 
 def environment(scratch: str) -> dict[str, str]:
@@ -81,6 +86,50 @@ async def execute(path: Path, cwd: Path | None = None) -> str:
     await client.async_execute()
     normalise(notebook, path.stem)
     return nbformat.writes(notebook, version=4) + "\n"
+
+
+def fingerprint(path: Path) -> str:
+    """A hash of a notebook, its outputs included, and of all that decides them; the widgets' module is not in it."""
+    import json
+
+    from contextlab.widgets import refresh
+
+    notebook = json.loads(path.read_text(encoding="utf-8"))
+    refresh(notebook, bare=True)
+    digest = hashlib.sha256(json.dumps([sys.version, notebook]).encode())
+    for source in sorted({source for pattern in SOURCES for source in ROOT.glob(pattern)}):
+        if source.is_file() and "__pycache__" not in source.parts and source.suffix not in MODULE:
+            digest.update(str(source.relative_to(ROOT)).encode() + source.read_bytes())
+    return digest.hexdigest()
+
+
+def executed() -> dict[str, str]:
+    """The fingerprints of the notebooks after their last execution on this machine."""
+    import json
+
+    try:
+        return json.loads(EXECUTED.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+
+
+def refreshed(path: Path) -> str:
+    """The text of a notebook with the present module of the widgets; no cell is run."""
+    import nbformat
+
+    from contextlab.widgets import refresh
+
+    notebook = nbformat.read(path, as_version=4)
+    refresh(notebook)
+    return nbformat.writes(notebook, version=4) + "\n"
+
+
+def remember(paths: list[Path]) -> None:
+    import json
+
+    EXECUTED.parent.mkdir(exist_ok=True)
+    known = executed() | {str(path): fingerprint(path) for path in paths}
+    EXECUTED.write_text(json.dumps(known, indent=1), encoding="utf-8")
 
 
 def clear(notebook) -> None:
@@ -175,6 +224,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("notebooks", nargs="*", help="default: all")
     parser.add_argument("--check", action="store_true", help="write nothing; exit with 1 when a file would change")
     parser.add_argument("--cwd", type=Path, help="working directory of the kernels (default: the notebook's folder)")
+    parser.add_argument("--force", action="store_true", help="execute even what has not changed")
     parser.add_argument("--nbval", action="store_true", help="run nbval, which names the cell that differs")
     parser.add_argument("--jobs", type=int, default=min(2, os.cpu_count() or 1))
     options = parser.parse_args(arguments)
@@ -182,7 +232,11 @@ def main(arguments: list[str] | None = None) -> int:
     with prepared():
         if options.nbval:
             return nbval(paths, options.jobs)
-        texts = asyncio.run(execute_all(paths, options.jobs, options.cwd))
+        known = {} if options.check or options.force or options.cwd else executed()
+        same = {path for path in paths if known.get(str(path)) == fingerprint(path)}
+        others = [path for path in paths if path not in same]
+        made = dict(zip(others, asyncio.run(execute_all(others, options.jobs, options.cwd)), strict=True))
+        texts = [made.get(path) or refreshed(path) for path in paths]
     changed = 0
     for path, text in zip(paths, texts, strict=True):
         difference = differences(path, text)
@@ -193,7 +247,10 @@ def main(arguments: list[str] | None = None) -> int:
         else:
             if difference:
                 path.write_text(text, encoding="utf-8", newline="\n")
-            print(f"{path.name}: {'written' if difference else 'unchanged'}")
+            how = "" if path in made else ", nothing to execute"
+            print(f"{path.name}: {'written' if difference else 'unchanged'}{how}")
+    if not options.check and not options.cwd:
+        remember(paths)
     return 1 if options.check and changed else 0
 
 

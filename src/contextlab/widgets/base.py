@@ -106,11 +106,12 @@ def saved_models(notebook: dict) -> dict:
     return notebook.get("metadata", {}).get("widgets", {}).get(WIDGET_STATE, {}).get("state", {})
 
 
-def refresh(notebook: dict) -> bool:
+def refresh(notebook: dict, *, bare: bool = False) -> bool:
     """Put the present module and stylesheet into a notebook's saved state, without running a cell.
 
     Args:
         notebook: the parsed JSON of an `.ipynb` file; changed in place.
+        bare: empty these places in place of filling them, so that two notebooks can be compared without them.
 
     Returns:
         True when something was changed.
@@ -124,6 +125,8 @@ def refresh(notebook: dict) -> bool:
             new = {"_esm": assets.STUB}
         else:
             continue
+        if bare:
+            new = dict.fromkeys(new, "")
         if any(state.get(name) != value for name, value in new.items()):
             state.update(new)
             changed = True
