@@ -1,6 +1,8 @@
 # Plain `make` lists the targets. Needs Python 3.11 or later and make; everything else comes from PyPI into .venv.
 
-PYTHON ?= $(shell command -v python3.11 || command -v python3)
+# The first of these that runs and is new enough. Looked for only when the environment is made.
+PYTHON ?= $(shell for name in python3.11 python3 python; do \
+  $$name -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$name; break; }; done)
 VENV   := .venv
 BIN    := $(VENV)/bin
 PY     := $(BIN)/python
@@ -60,11 +62,12 @@ clean: ## remove what was built (the environment .venv stays)
 
 # The pinned set first, then the package itself, editable and without looking for dependencies again.
 $(READY): requirements.txt pyproject.toml
-	@test -n "$(PYTHON)" || { echo "Python 3.11 or later is needed: no python3.11 and no python3 on the PATH"; exit 1; }
-	@$(PYTHON) -c 'import sys; v = sys.version_info; v >= (3, 11) or sys.exit(f"Python 3.11 or later is needed; $(PYTHON) is {v.major}.{v.minor}")'
-	test -x $(PY) || $(PYTHON) -m venv $(VENV)
-	sed '$$d' requirements.txt > $(VENV)/pins.txt
-	$(PY) -m pip install --quiet --disable-pip-version-check -r $(VENV)/pins.txt
-	$(PY) -m pip install --quiet --disable-pip-version-check --no-deps --editable .
+	@test -x $(BIN)/pip || { found="$(PYTHON)"; \
+	  test -n "$$found" || { echo "Python 3.11 or later is needed, and none is on the PATH."; exit 1; }; \
+	  echo "Making the environment in $(VENV) with $$found; the first time takes a minute or two."; \
+	  $$found -m venv $(VENV); }
+	@sed '$$d' requirements.txt > $(VENV)/pins.txt
+	@$(PY) -m pip install --quiet --disable-pip-version-check -r $(VENV)/pins.txt
+	@$(PY) -m pip install --quiet --disable-pip-version-check --no-deps --editable .
 	$(PY) -m compileall -q src/contextlab
 	@touch $@

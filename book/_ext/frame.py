@@ -46,6 +46,7 @@ LEFTOVERS = (
     "_static/clipboard.min.js",
     "_static/*.png",
     "_sources",
+    ".buildinfo",  # a hash of paths of this machine; every build is a full one
 )
 
 REDIRECT = """<!DOCTYPE html>

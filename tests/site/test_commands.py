@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 import serve
+import tested
 
 ROOT = Path(__file__).resolve().parents[2]
 MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
@@ -44,6 +45,22 @@ def test_every_make_target_that_a_document_names_exists():
     for document in documents:
         named = set(re.findall(r"`make ([a-z-]+)`|^make ([a-z-]+)", document.read_text(encoding="utf-8"), re.MULTILINE))
         assert {one or other for one, other in named} <= targets, document.name
+
+
+def test_the_links_of_the_documents_lead_somewhere():
+    for document in [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")]:
+        for target in re.findall(r"\]\(([^)#]+)", document.read_text(encoding="utf-8")):
+            if not target.startswith("https://"):
+                assert (document.parent / target).exists(), f"{document.name}: {target}"
+
+
+def test_what_has_passed_is_known_by_its_content(monkeypatch):
+    monkeypatch.delenv("CI", raising=False)
+    monkeypatch.delenv("CONTEXTLAB_NO_SKIP", raising=False)
+    before = tested.state()
+    assert before == tested.state()
+    monkeypatch.setenv("CI", "true")
+    assert before == "" or tested.state() != before, "a run that may skip does not stand for one that may not"
 
 
 @pytest.mark.parametrize(
