@@ -259,3 +259,103 @@ class ReservedFit:
         if header_units > self.reserve:
             raise ContextOverflow(f"the header is larger than the {self.part}", self.reserve, {"header": header_units})
         return Kept(indices, header, header_units, header_units + history.units(indices.start, indices.stop))
+
+
+class Part:
+    """What may stand beside the history in a `Beside`: pinned notes, a summary, tiered notes, quoted finds.
+
+    This base class says what a part can do, and does nothing.
+    """
+
+    name = "part"  # in error messages
+
+    def start(self, room: int) -> None:
+        """Begin anew, before the first request."""
+
+    def read(self, history: History) -> tuple[int, int]:
+        """Take notice of the new messages; return the units to keep free: now, and at most when messages leave."""
+        return 0, 0
+
+    def fold(self, history: History, first: int) -> bool:
+        """Take in what is about to leave, the messages before the index ``first``; return whether that worked."""
+        return True
+
+    def write(self, history: History, first: int) -> tuple[tuple[Message, ...], tuple[Message, ...]]:
+        """Return header and footer of a request whose history begins at ``first``."""
+        return (), ()
+
+
+class Beside:
+    """Keep one contiguous newest run beside any number of parts, each a `Part`: a pin, a summary, both, …
+
+    The first kept message stays where it is until the parts and the run exceed the room. Then the run is cut to
+    ``mark`` times the room, with the most that each part may need taken off, and each part folds what leaves. When a
+    part cannot (a summariser failed), only as much leaves as must, and the next overflow tries again. With ``mark`` 1
+    the run is the longest that fits, as in keep-newest. With ``whole_turns`` it never begins inside a turn. Raises
+    `BudgetError` when the parts leave nothing and `ContextOverflow` when the current user message does not fit.
+
+    >>> policy = Beside(mark=0.5)
+    >>> policy.start(room=8)
+    >>> history = History(["aaa", "bb", "ccc", "d", "ee"], cost=len)
+    >>> [policy.select(history.until(stop)).indices for stop in (3, 4, 5)]
+    [range(0, 3), range(2, 4), range(2, 5)]
+    """
+
+    def __init__(self, *parts: Part, mark: float = 1, whole_turns: bool = False):
+        if not 0 <= mark <= 1:
+            raise InputError(f"a low-water mark is a share of the room, from 0 to 1, not {mark}")
+        self.parts = parts
+        self.mark = mark
+        self.whole_turns = whole_turns
+
+    def start(self, room: int) -> None:
+        self.room = room
+        self._first = 0
+        self._counted = {}  # id of a message of the last request -> the message and its units
+        for part in self.parts:
+            part.start(room)
+
+    def select(self, history: History) -> Kept:
+        stop = len(history)
+        needs = [part.read(history) for part in self.parts]
+        now = sum(need for need, _ in needs)
+        if now + history.units(self._first, stop) > self.room:
+            parts = {}
+            for part, (need, _) in zip(self.parts, needs, strict=True):
+                parts[part.name] = parts.get(part.name, 0) + need
+            must = newest_that_fit(history, self.room, parts).start  # an error when nothing fits
+            most = sum(most for _, most in needs)
+            first = self._cut(history, self.mark * self.room + 1e-9 - most)
+            fits = history.units(first, stop) + most <= self.room
+            if not fits or not all(part.fold(history, first) for part in self.parts):
+                first = self._cut(history, self.room - now) if self.whole_turns else must
+            self._first = max(self._first, first)
+        indices = range(self._first, stop)
+        written = [part.write(history, self._first) for part in self.parts]
+        header = tuple(message for top, _ in written for message in top)
+        footer = tuple(message for _, beside in written for message in beside)
+        units = self._units(history, (*header, *footer))
+        total = units + history.units(self._first, stop)
+        if total > self.room:
+            raise ContextOverflow(
+                "a part is larger than it said", self.room, {"parts": units, "history": total - units}
+            )
+        return Kept(indices, header, units, total, footer)
+
+    def _cut(self, history: History, low: float) -> int:
+        """Return where the newest run of at most ``low`` units begins; the current message is always in it."""
+        stop = len(history)
+        first = min(newest_run(history.prefix, int(low), stop), stop - 1)
+        if self.whole_turns:
+            first = next((i for i in range(first, stop) if history[i].role == "user"), stop - 1)
+        return first
+
+    def _units(self, history, messages):
+        counted, self._counted = self._counted, {}
+        units = 0
+        for message in messages:
+            known = counted.get(id(message))
+            cost = known[1] if known else history.cost(message)
+            self._counted[id(message)] = message, cost
+            units += cost
+        return units
