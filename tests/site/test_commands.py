@@ -29,7 +29,7 @@ def test_plain_make_lists_every_target_in_one_line():
 def test_the_readme_begins_with_the_two_commands():
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     first = re.search(r"```(?:\w+)?\n(.*?)```", readme, re.DOTALL)[1]
-    assert re.findall(r"^make \S+", first, re.MULTILINE) == ["make book", "make serve"]
+    assert re.findall(r"^make \S+", first, re.MULTILINE) == ["make book", "make test"]
     assert len(readme.splitlines()) <= 100, "two screens"
 
 
