@@ -34,6 +34,8 @@ SIZES = Sizes(first_turn=84, mean_user=52.6, mean_turn=229.6)
 ERRORS = [
     (seed, budget, 40, 40 + seed % 3 - 2, 40 + seed % 2 - 1, 40) for seed in range(30) for budget in (4000, 8000, 16000)
 ]
+COUNT_ERRORS = [("prose", (8.6, 0.6)), ("phone numbers", (-57.6, -15.9)), ("Japanese", (-69.4, -98.6))]
+FACTORS = [("English", (1, 1)), ("Greek", (2.15, 5.21)), ("Chinese", (1.12, 1.58))]
 
 DRAWN = {
     "strip": lambda: figures.strip([("user", 35, "left"), ("assistant", 49)], "Two messages.", frame=(35, 100)),
@@ -47,6 +49,8 @@ DRAWN = {
     "step": lambda: figures.step_figure(KEEP_NEWEST[0], 19),
     "forecast_error": lambda: figures.forecast_error_figure(ERRORS),
     "two_causes": lambda: figures.two_causes_figure(SIZES),
+    "count_error": lambda: figures.count_error_figure(COUNT_ERRORS),
+    "language": lambda: figures.language_figure(FACTORS),
 }
 
 
@@ -339,6 +343,17 @@ def test_causes_and_rounding_add_up(drawn):
         assert widths == pytest.approx([abs(n) * widths[3] for n in (short, reply, rounding, early)], abs=0.03)
 
 
+@pytest.mark.parametrize(("name", "rows"), [("count_error", COUNT_ERRORS), ("language", FACTORS)])
+def test_dots_stand_at_their_values(drawn, name, rows):
+    for svg in both(drawn[name]):
+        values = {
+            (int(dot.get("data-row")), int(dot.get("data-of"))): float(dot.get("data-value"))
+            for dot in shapes(svg, "cl-dot")
+        }
+        assert values == {(i, k): value for i, (_, pair) in enumerate(rows) for k, value in enumerate(pair)}
+        assert {name for name, _ in rows} <= set(texts(svg))
+
+
 @pytest.mark.parametrize("name", DRAWN)
 def test_labels_stay_in_the_figure_and_do_not_collide(drawn, name):
     for svg in both(drawn[name]):
@@ -381,6 +396,8 @@ def test_labels_stay_in_the_figure_and_do_not_collide(drawn, name):
         (lambda: figures.step_figure(PINNED[0], 19), "keep-newest"),
         (lambda: figures.two_causes_figure(SIZES, -1), "at least 0"),
         (lambda: figures.forecast_error_figure([]), "no forecast to draw"),
+        (lambda: figures.count_error_figure([]), "at least one row"),
+        (lambda: figures.language_figure([("English", (1,))]), "one number for each of o200k_base, cl100k_base"),
     ],
 )
 def test_bad_input_is_named(draw, message):

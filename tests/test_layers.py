@@ -19,6 +19,7 @@ _characters
 errors
 _data
 tokens
+texts
 chat
 budget
 render

@@ -7,6 +7,8 @@ from .charts import (
     two_causes_figure,
     visible_figure,
 )
+from .counts import count_error_figure, language_figure
+from .pieces import Pieces, piece_groups, pieces_strip
 from .strips import Block, strip, strips, two_strips
 from .svg import GROUND, INK, ROLE_COLOURS, ROLE_LETTERS, Figure, css_variables, figure, new, style, svg
 from .walks import step_figure, walk_figure
@@ -18,12 +20,17 @@ __all__ = [
     "ROLE_LETTERS",
     "Block",
     "Figure",
+    "Pieces",
+    "count_error_figure",
     "css_variables",
     "figure",
     "forecast_error_figure",
     "input_units_figure",
+    "language_figure",
     "new",
     "oldest_turn_figure",
+    "piece_groups",
+    "pieces_strip",
     "step_figure",
     "strip",
     "strips",
