@@ -305,6 +305,9 @@ def _key_of(about):
     return "user name" if key == "name" else key
 
 
+_FROM_NOW = r"(?:from now on|in future|for the rest of (?:this|the|our) (?:chat|conversation))"
+
+
 def standing_instruction(text: str) -> list[Fact]:
     """Return instructions for the rest of the chat: “from now on …”, “always …”, “never …”, “for the rest of …”.
 
@@ -320,12 +323,7 @@ def standing_instruction(text: str) -> list[Fact]:
         return []
     found = []
     for sentence in _sentences(text):
-        wish = re.match(
-            _ASKS + r"(?:from now on,?|in future,?|for the rest of (?:this|the|our) (?:chat|conversation),?"
-            r"|(?=always |never )) ?(.+)|(.+?),? (?:from now on|for the rest of (?:this|the|our) (?:chat|conversation))\W*$",
-            sentence,
-            re.IGNORECASE,
-        )
+        wish = re.match(rf"{_ASKS}(?:{_FROM_NOW},?|(?=always |never )) ?(.+)|(.+?),? {_FROM_NOW}\W*$", sentence, re.I)
         if wish is None or sentence.endswith("?"):
             continue
         what = re.sub(r",? please$", "", (wish[1] or wish[2]).rstrip(" .!。！"), flags=re.IGNORECASE)
