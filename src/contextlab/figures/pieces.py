@@ -69,8 +69,7 @@ def piece_groups(pieces: Sequence[bytes | str]) -> list[tuple[str, int]]:
         if is_boundary(text, index):
             starts[at] = index
         at += len(char.encode())
-    if not rest:
-        starts[at] = len(text)
+    starts[at] = len(text)
     groups, begin, count, offset = [], 0, 0, 0
     for part in parts:
         count += 1
