@@ -47,7 +47,7 @@ class Usage(namedtuple("Usage", "turn sent cached written output", defaults=(0, 
         return self.cached / self.sent if self.sent else 0.0
 
 
-def usage(trace: Trace, writes: bool = False) -> list[Usage]:
+def usage(trace: Trace, writes: bool = False, replies: bool = True) -> list[Usage]:
     """Return the tokens of each request of a trace, with ideal prefix reuse.
 
     Ideal: everything that the previous request *and its reply* held is still cached. A request shares with them its
@@ -58,6 +58,7 @@ def usage(trace: Trace, writes: bool = False) -> list[Usage]:
     Args:
         trace: what `contextlab.replay.replay` returned.
         writes: whether the cache charges for writing; then everything computed is written.
+        replies: whether a reply is cached as it is generated. When it is not, the next request computes it.
 
     >>> from contextlab import KeepNewest, PlainRule, WordPieces, scripted_chat
     >>> from contextlab.replay import replay
@@ -71,37 +72,38 @@ def usage(trace: Trace, writes: bool = False) -> list[Usage]:
     ends = [*chat.requests[1:], len(history)]  # each reply ends where the next request's message stands
     found = []
     before = None
+    known = 0  # index of the first message that is not cached yet
     for row, kept, current, end in zip(trace.rows, trace.kept, chat.requests, ends, strict=True):
-        cached = 0 if before is None else chat.fixed["instructions"] + _shared(history, before, kept, current)
+        cached = 0 if before is None else chat.fixed["instructions"] + _shared(history, before, kept, known)
         computed = row.input_units - cached
         found.append(
             Usage(row.turn, row.input_units, cached, computed if writes else 0, history.units(current + 1, end))
         )
         before = kept
+        known = end if replies else current + 1
     return found
 
 
-def _shared(history: History, before: Kept, kept: Kept, current: int) -> int:
-    """Return the units, instructions aside, that a request shares with the one before it and its reply.
+def _shared(history: History, before: Kept, kept: Kept, known: int) -> int:
+    """Return the units, instructions aside, that a request shares with the one before it.
 
-    ``current`` is the index of the new user message: the request before and its reply end just before it.
+    That one held its header, the messages that it kept, and what follows them up to the message ``known``.
     """
-    if before.header == kept.header:
-        units = kept.header_units - sum(map(history.cost, kept.footer))
-    else:
+    if before.header != kept.header:
         units = 0
         for old, new in zip(before.header, kept.header, strict=False):
             if old != new:
                 break
             units += history.cost(new)
         return units
+    units = kept.header_units - sum(map(history.cost, kept.footer))
     old, new = before.indices, kept.indices
     if before.footer:  # it stood before the question, where this request has the question: reuse ends there
-        current = old[-1]
+        known = old[-1]
     if isinstance(old, range) and isinstance(new, range):
-        return units + history.units(new.start, min(new.stop, current)) if old.start == new.start else units
-    for old_index, new_index in zip(chain(old, range(old[-1] + 1, current)), new, strict=False):
-        if old_index != new_index or new_index >= current:
+        return units + history.units(new.start, min(new.stop, known)) if old.start == new.start else units
+    for old_index, new_index in zip(chain(old, range(old[-1] + 1, known)), new, strict=False):
+        if old_index != new_index or new_index >= known:
             break
         units += history.units(new_index, new_index + 1)
     return units
