@@ -81,6 +81,22 @@ class Clock:
         return inner.select(history)
 
 
+class Beside:
+    """Keep-newest with a line beside the question, every other time."""
+
+    def start(self, room):
+        self.room, self.time = room, 0
+
+    def select(self, history):
+        self.time += 1
+        footer = (Message("system", "Answer in one sentence."),) if self.time % 3 else ()
+        beside = sum(map(history.cost, footer))
+        inner = KeepNewest()
+        inner.start(self.room - beside)
+        kept = inner.select(history)
+        return Kept(kept.indices, (), beside, kept.units + beside, footer)
+
+
 class Scattered:
     """Some messages from anywhere, as retrieval would choose them."""
 
@@ -93,7 +109,7 @@ class Scattered:
         return Kept(tuple(chosen), (), 0, sum(history.units(i, i + 1) for i in chosen))
 
 
-POLICIES = [KeepNewest, LowWater, PinnedNote, RollingSummary, Clock, Scattered, lambda: LastN(6)]
+POLICIES = [KeepNewest, LowWater, PinnedNote, RollingSummary, Clock, Beside, Scattered, lambda: LastN(6)]
 
 
 @pytest.mark.parametrize("policy", POLICIES)

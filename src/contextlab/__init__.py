@@ -38,6 +38,11 @@ _HOME = {
     "scripted_chat": "script",
     "CountedChat": "replay",
     "Trace": "replay",
+    "Prices": "cost",
+    "Usage": "cost",
+    "usage": "cost",
+    "kv_bytes": "kv",
+    "PrefixCache": "prefix",
     "PinnedNote": "pins",
     "RollingSummary": "summary",
 }

@@ -388,8 +388,11 @@ def prompts(trace: Trace) -> Iterator[tuple[list[int], list[int]]]:
     instructions = [tokens(message, chat.rule.message(message)) for message in chat.instructions]
     ends = [*chat.requests[1:], len(history)]
     for kept, current, end in zip(trace.kept, chat.requests, ends, strict=True):
-        parts = [*instructions, *(tokens(message, history.cost(message)) for message in kept.header)]
-        parts += [spoken[i] for i in kept.indices]
+        header, footer = (
+            [tokens(message, history.cost(message)) for message in part] for part in (kept.header, kept.footer)
+        )
+        kept_parts = [spoken[i] for i in kept.indices]
+        parts = [*instructions, *header, *kept_parts[:-1], *footer, *kept_parts[-1:]]
         prompt = [number for part in parts for number in part] + opening("assistant")
         reply = [number for i in range(current + 1, end) for number in spoken[i]]
         yield prompt, reply[opening_units:]
