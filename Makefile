@@ -69,5 +69,5 @@ $(READY): requirements.txt pyproject.toml
 	@sed '$$d' requirements.txt > $(VENV)/pins.txt
 	@$(PY) -m pip install --quiet --disable-pip-version-check -r $(VENV)/pins.txt
 	@$(PY) -m pip install --quiet --disable-pip-version-check --no-deps --editable .
-	$(PY) -m compileall -q src/contextlab
+	@$(PY) -m compileall -q src/contextlab
 	@touch $@
