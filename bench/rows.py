@@ -6,13 +6,16 @@ two themselves, or a function that prepares what they need and returns them, so 
 
 from __future__ import annotations
 
+import random
 import sys
+from collections import OrderedDict
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from contextlab import forecast
 from contextlab.keep import KeepNewest, newest_run
+from contextlab.prefix import PrefixCache
 from contextlab.render import PlainRule
 from contextlab.replay import CountedChat, replay
 from contextlab.script import NAME, scripted_chat
@@ -48,6 +51,7 @@ def rows(quick: bool = False) -> list[Row]:
     short, long = (20, 100) if quick else (1_000, 5_000)
     longest = 2_000 if quick else 100_000
     usual = 20 if quick else 200
+    million = 20_000 if quick else 1_000_000
     return [
         Row(
             "lab",
@@ -99,6 +103,20 @@ def rows(quick: bool = False) -> list[Row]:
             lambda: _bisect_or_replay(short),
             limit=0.05,
             same=True,
+        ),
+        Row(
+            "prefix cache",
+            f"{million:,} tokens of 20 growing chats in a pool of 2,000 blocks / a hash chain in an ordered dict",
+            lambda: _pool_or_chain(million),
+            limit=1 / 0.7,
+            pairs=9,
+        ),
+        Row(
+            "prefix cache, four times as long",
+            f"{4 * million:,} tokens / {million:,}",
+            lambda: _pool_of(4 * million, million),
+            limit=5,
+            pairs=5,
         ),
     ]
 
@@ -159,3 +177,62 @@ def _bisect_or_replay(turns):
         lambda: forecast.drop_turn(chat, room),
         lambda: replay(chat, KeepNewest(), input_budget=budget, fact=NAME).gone_at_turn,
     )
+
+
+def _growing_chats(tokens):
+    """Return the prompts of 20 chats that begin alike and grow; together they have at least so many tokens."""
+    rng = random.Random(20261105)
+    start = [rng.randrange(200_000) for _ in range(300)]
+    chats = [list(start) for _ in range(20)]
+    prompts, sent = [], 0
+    while sent < tokens:
+        chat = chats[min(19, int(rng.expovariate(0.2)))]  # some speak more often than others
+        chat += (rng.randrange(200_000) for _ in range(rng.randrange(60, 160)))
+        prompts.append(list(chat))
+        sent += len(chat)
+        if len(chat) > 5_000:
+            chat[:] = start
+    return prompts
+
+
+def _pool_or_chain(tokens):
+    prompts = _growing_chats(tokens)
+
+    def pool():
+        cache = PrefixCache(2_000)
+        for prompt in prompts:
+            cache.request(prompt)
+
+    def chain():
+        cached = OrderedDict()
+        for prompt in prompts:
+            links, link = [], 0
+            for start in range(0, len(prompt) - 15, 16):
+                link = hash((link, tuple(prompt[start : start + 16])))
+                links.append(link)
+            for link in links:  # the lookup
+                if link not in cached:
+                    break
+            for link in reversed(links):
+                if link in cached:
+                    cached.move_to_end(link)
+                else:
+                    if len(cached) >= 2_000:
+                        cached.popitem(last=False)
+                    cached[link] = None
+
+    return pool, chain
+
+
+def _pool_of(many, few):
+    sides = []
+    for tokens in (many, few):
+        prompts = _growing_chats(tokens)
+
+        def pool(prompts=prompts):
+            cache = PrefixCache(2_000)
+            for prompt in prompts:
+                cache.request(prompt)
+
+        sides.append(pool)
+    return tuple(sides)
