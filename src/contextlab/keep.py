@@ -291,8 +291,9 @@ class Beside:
     The first kept message stays where it is until the parts and the run exceed the room. Then the run is cut to
     ``mark`` times the room, with the most that each part may need taken off, and each part folds what leaves. When a
     part cannot (a summariser failed), only as much leaves as must, and the next overflow tries again. With ``mark`` 1
-    the run is the longest that fits, as in keep-newest. With ``whole_turns`` it never begins inside a turn. Raises
-    `BudgetError` when the parts leave nothing and `ContextOverflow` when the current user message does not fit.
+    the run is the longest that fits, as in keep-newest. With ``last`` it has at most that many messages, however small
+    they are. With ``whole_turns`` it never begins inside a turn. Raises `BudgetError` when the parts leave nothing and
+    `ContextOverflow` when the current user message does not fit.
 
     >>> policy = Beside(mark=0.5)
     >>> policy.start(room=8)
@@ -301,11 +302,14 @@ class Beside:
     [range(0, 3), range(2, 4), range(2, 5)]
     """
 
-    def __init__(self, *parts: Part, mark: float = 1, whole_turns: bool = False):
+    def __init__(self, *parts: Part, mark: float = 1, last: int | None = None, whole_turns: bool = False):
         if not 0 <= mark <= 1:
             raise InputError(f"a low-water mark is a share of the room, from 0 to 1, not {mark}")
+        if last is not None and last < 1:
+            raise InputError(f"at most {last} messages: the current user message is one, so at least 1")
         self.parts = parts
         self.mark = mark
+        self.last = last
         self.whole_turns = whole_turns
 
     def start(self, room: int) -> None:
@@ -319,16 +323,18 @@ class Beside:
         stop = len(history)
         needs = [part.read(history) for part in self.parts]
         now = sum(need for need, _ in needs)
-        if now + history.units(self._first, stop) > self.room:
+        last = stop if self.last is None else self.last
+        if now + history.units(self._first, stop) > self.room or stop - self._first > last:
             parts = {}
             for part, (need, _) in zip(self.parts, needs, strict=True):
                 parts[part.name] = parts.get(part.name, 0) + need
-            must = newest_that_fit(history, self.room, parts).start  # an error when nothing fits
+            must = max(newest_that_fit(history, self.room, parts).start, stop - last)  # an error when nothing fits
             most = sum(most for _, most in needs)
-            first = self._cut(history, self.mark * self.room + 1e-9 - most)
+            low = self._cut(history, newest_run(history.prefix, int(self.mark * self.room + 1e-9) - most, stop))
+            first = max(low, self._cut(history, stop - int(self.mark * last + 1e-9)))
             fits = history.units(first, stop) + most <= self.room
             if not fits or not all(part.fold(history, first) for part in self.parts):
-                first = self._cut(history, self.room - now) if self.whole_turns else must
+                first = self._cut(history, must)
             self._first = max(self._first, first)
         indices = range(self._first, stop)
         written = [part.write(history, self._first) for part in self.parts]
@@ -342,13 +348,12 @@ class Beside:
             )
         return Kept(indices, header, units, total, footer)
 
-    def _cut(self, history: History, low: float) -> int:
-        """Return where the newest run of at most ``low`` units begins; the current message is always in it."""
+    def _cut(self, history: History, first: int) -> int:
+        """Return ``first``, or the start of the next turn; the current message is never cut off."""
         stop = len(history)
-        first = min(newest_run(history.prefix, int(low), stop), stop - 1)
         if self.whole_turns:
-            first = next((i for i in range(first, stop) if history[i].role == "user"), stop - 1)
-        return first
+            first = next((i for i in range(first, stop) if history[i].role == "user"), stop)
+        return min(first, stop - 1)
 
     def _units(self, history, messages):
         counted, self._counted = self._counted, {}
