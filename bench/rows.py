@@ -115,7 +115,7 @@ def rows(quick: bool = False) -> list[Row]:
             "prefix cache, four times as long",
             f"{4 * million:,} tokens / {million:,}",
             lambda: _pool_of(4 * million, million),
-            limit=5,
+            limit=6,
             pairs=5,
         ),
     ]
