@@ -11,7 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-__all__ = ["BPE", "COUNTERS", "CharsPerToken", "WordPieces", "cut", "get_counter"]
+__all__ = ["BPE", "COUNTERS", "CharsPerToken", "TokenizerFile", "WordPieces", "cut", "get_counter"]
 
 # White space is this list and nothing else, so that a counter in JavaScript (whose \s it is) agrees:
 # tab, line feed, vertical tab, form feed, carriage return, space, and the Unicode spaces.
@@ -39,6 +39,17 @@ _units_of = _PieceCosts().__getitem__
 def _check_text(text: object) -> None:
     if not isinstance(text, str):
         raise InputError(f"a counter takes a text, got {type(text).__name__}")
+
+
+def _check_unicode(text: str) -> None:
+    if not text.isascii():
+        try:
+            text.encode()
+        except UnicodeEncodeError as error:
+            raise InputError(
+                f"the text has half of a surrogate pair, U+{ord(text[error.start]):04X}, at position "
+                f"{error.start}: it is no character; remove it or repair the file that it came from"
+            ) from None
 
 
 class CharsPerToken:
@@ -201,14 +212,7 @@ class BPE:
     def encode(self, text: str) -> list[int]:
         """Return the ids of the tokens of `text`."""
         _check_text(text)
-        if not text.isascii():
-            try:
-                text.encode()
-            except UnicodeEncodeError as error:
-                raise InputError(
-                    f"the text has half of a surrogate pair, U+{ord(text[error.start]):04X}, at position "
-                    f"{error.start}: it is no character; remove it or repair the file that it came from"
-                ) from None
+        _check_unicode(text)
         if len(text) > _LONGEST_SPACE:
             for run in re.finditer(r"[^\S\r\n]+", text):
                 if run.end() - run.start() > _LONGEST_SPACE:
@@ -241,6 +245,68 @@ class BPE:
 
     def __repr__(self) -> str:
         return f"BPE({self.name!r})"
+
+
+class TokenizerFile:
+    """Count the tokens of a model's own vocabulary, from its tokenizer.json, with the package tokenizers.
+
+    The file loads at the first count. Special tokens are recognised in the text, and none is added to it: a rendered
+    chat template already holds its start token.
+
+    Args:
+        path: the file.
+
+    Raises:
+        InputError: while counting: there is no such file, it is no tokenizer.json, or the text is no Unicode text.
+        MissingDependency: while counting: the package tokenizers is not installed.
+    """
+
+    unit = "tokens"
+    __slots__ = ("_tokenizer", "name", "path")
+
+    def __init__(self, path: str) -> None:
+        import os
+
+        self.path = os.fspath(path)
+        self.name = os.path.basename(os.path.dirname(os.path.abspath(self.path)))
+        self._tokenizer = None
+
+    def _load(self):
+        import os
+
+        if not os.path.isfile(self.path):
+            raise InputError(
+                f"there is no file {self.path}: the vocabulary of a model lies beside its tokenizer_config.json; "
+                "without it, give a counter"
+            )
+        try:
+            from tokenizers import Tokenizer
+        except ImportError as error:
+            raise MissingDependency(
+                f"reading {self.path} needs tokenizers: install it (pip install 'contextlab[renderers]'), "
+                "or give a counter"
+            ) from error
+        try:
+            tokenizer = Tokenizer.from_file(self.path)
+        except Exception as error:  # the package raises plain Exception
+            raise InputError(f"{self.path} is no tokenizer.json: {error}") from None
+        tokenizer.no_truncation()
+        tokenizer.no_padding()
+        self._tokenizer = tokenizer
+        return tokenizer
+
+    def __call__(self, text: str) -> int:
+        """Return the number of tokens of `text`."""
+        return len(self.encode(text))
+
+    def encode(self, text: str) -> list[int]:
+        """Return the ids of the tokens of `text`."""
+        _check_text(text)
+        _check_unicode(text)
+        return (self._tokenizer or self._load()).encode(text, add_special_tokens=False).ids
+
+    def __repr__(self) -> str:
+        return f"TokenizerFile({self.path!r})"
 
 
 COUNTERS = ("chars", "pieces", "cl100k_base", "o200k_base")
