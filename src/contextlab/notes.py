@@ -12,7 +12,7 @@ from .chat import Message
 from .errors import InputError
 from .keep import Part
 from .pins import PLACES, Rendered, Shortened, one_line
-from .script import SEED, TOPICS, WORDS, mulberry32
+from .script import TOPICS, WORDS, mulberry32
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -357,6 +357,8 @@ class Noted(Part):
         return (self._note, ()) if self.place == "top" else ((), self._note)
 
 
+SESSION_SEED = 17
+
 # What the scripted session says once, and the topic it belongs to; each shows one of the losses of tiered notes.
 SESSION_FACTS = {
     "tangent": "a poster in blue and yellow",  # a tangent that nobody confirms
@@ -365,12 +367,13 @@ SESSION_FACTS = {
 }
 
 
-def scripted_session(messages: int = 56, seed: int = SEED) -> list[Message]:
+def scripted_session(messages: int = 56, seed: int = SESSION_SEED) -> list[Message]:
     """Return a scripted working session over many topics: the instructions, then a user message and a reply a turn.
 
-    Its sizes are chosen, in word pieces, so that the ranges of a published post on tiered notes (2026-02-26) can be
-    met: instructions of about 1,500, messages of about 450 on average, about 110 of points a turn. That they are met is
-    therefore no finding. Turns stay on a topic for some time; a topic is confirmed or left open, and may come back.
+    Its sizes and its seed are chosen, in word pieces, so that the ranges of a published post on tiered notes
+    (2026-02-26) can be met: instructions of about 1,500, messages of about 450 on average, about 110 of points a turn.
+    That they are met is therefore no finding. Turns stay on a topic for some time; a topic is confirmed or left open,
+    and may come back.
     Replies mark their points as `marked_points` reads them. The texts of `SESSION_FACTS` are said once each, in the
     turns 3 (reason), 6 (tangent) and 14 (debugging). ``messages`` counts no instructions; raises `InputError` when it
     is odd or below 2.
