@@ -51,8 +51,7 @@
   const head = document.querySelector(".frame-head");
   const open = head && head.querySelector("li.toctree-l1.current");
   if (open) {
-    const below = open.getBoundingClientRect().bottom - head.clientHeight;
-    if (below > 0) head.scrollTop = Math.min(below + 24, open.offsetTop - 24);
+    if (open.offsetTop > head.clientHeight * 0.7) head.scrollTop = open.offsetTop - head.clientHeight * 0.2;
     const links = new Map();
     for (const link of open.querySelectorAll("li.toctree-l2 > a[href^='#']")) {
       const section = document.getElementById(decodeURIComponent(link.hash.slice(1)));

@@ -236,6 +236,9 @@ def test_there_is_one_search_field_and_it_finds(fresh, address):
     page.wait_for_selector("#search-results li a")
     assert page.locator("input[type=search]").count() == 1
     assert page.input_value("input[type=search]") == "forgets"
+    assert findings(page) == []
+    page.set_viewport_size({"width": NARROW[0], "height": NARROW[1]})
+    assert page.evaluate(OVERFLOWING) == []
     page.locator("#search-results li a").first.click()
     page.wait_for_load_state()
     assert re.search(r"/(book|notebooks)/", page.url)
