@@ -40,19 +40,23 @@ def words(text: str, stop: frozenset = STOP_WORDS) -> list[str]:
     (['zoe', 'budget', '470', 'euros'], ['予算', '算は'])
     """
     import re
+
+    if text.isascii():
+        return [word for word in re.findall(r"[a-z0-9]+", text.lower()) if word not in stop]
     from unicodedata import normalize
 
-    plain = "".join(sign for sign in normalize("NFKD", text.casefold()) if not "\u0300" <= sign <= "\u036f")
+    plain = re.sub("[\u0300-\u036f]", "", normalize("NFKD", text.casefold()))
     found = []
     for run in re.findall(r"[^\W_]+", normalize("NFC", plain)):
-        for piece in re.findall(
-            r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+|[^\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+", run
-        ):
-            if "\u3040" <= piece[0] <= "\u9fff" or "\uac00" <= piece[0] <= "\ud7af":
+        for piece in re.findall(rf"[{_UNSPACED}]+|[^{_UNSPACED}]+", run):
+            if re.match(f"[{_UNSPACED}]", piece):
                 found += [piece[i : i + 2] for i in range(max(1, len(piece) - 1))]
             elif piece not in stop:
                 found.append(piece)
     return found
+
+
+_UNSPACED = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"  # kana, Chinese characters, Hangul
 
 
 class BM25Index:
