@@ -19,6 +19,7 @@ from .base import Exercise, Explorer, Family, Widget, refresh
 from .declare import ChooseTask, CodeTask, KeepTask, Line, NumberTask, Option, OrderTask, Predict, Step, Wrong
 from .explorers import Control, drop_explorer, explorer, strips, walk, window_bar
 from .library import check, exercise, outcome, progress
+from .pieces import pieces_explorer
 
 __all__ = [
     "ChooseTask",
@@ -41,6 +42,7 @@ __all__ = [
     "exercise",
     "explorer",
     "outcome",
+    "pieces_explorer",
     "progress",
     "refresh",
     "strips",

@@ -22,6 +22,7 @@ PARTS = (
     "formula.js",
     "explorer.js",
     "drop.js",
+    "pieces.js",
     "progress.js",
     "family.js",
 )

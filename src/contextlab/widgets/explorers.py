@@ -263,7 +263,7 @@ def drop_explorer(
     )
 
 
-Control = namedtuple("Control", "name label min max step unit start values labels", defaults=("", None, None, None))
+Control = namedtuple("Control", "name label min max step unit start values labels", defaults=(0, 0, 1, "", *[None] * 3))
 Control.__doc__ = (
     """A slider: name of its value, label, least, greatest, step, unit, start; or `values` (with `labels`)."""
 )

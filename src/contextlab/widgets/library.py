@@ -94,7 +94,11 @@ class Outcome(Widget):
     partner = t.Unicode().tag(sync=True)
 
     def __init__(self, guess: Exercise) -> None:
-        data = {"label": guess.data["label"], "title": "Your guess, and what was measured", "of": guess.uid}
+        data = {
+            "label": guess.data["label"],
+            "title": f"{guess.data['title']}: your guess and the result",
+            "of": guess.uid,
+        }
         super().__init__("outcome", data, f"{guess.uid}-outcome")
         self.partner = f"IPY_MODEL_{guess.model_id}"
 

@@ -45,9 +45,13 @@ def grouped(value: object) -> str:
 
 def table(data: dict) -> str:
     """Return the HTML of a table `{"head": [...], "rows": [[...]]}` whose cells are HTML."""
-    head = "".join(f'<th scope="col">{cell}</th>' for cell in data["head"])
+    first = data["rows"][0] if data["rows"] else [""] * len(data["head"])
+    words = [' class="clw-words"' if re.search("[A-Za-z]{2}", cell) else "" for cell in first]
+    head = "".join(f'<th scope="col"{kind}>{cell}</th>' for kind, cell in zip(words, data["head"], strict=True))
     rows = "".join(
-        '<tr><th scope="row">' + row[0] + "</th>" + "".join(f"<td>{cell}</td>" for cell in row[1:]) + "</tr>"
+        f'<tr><th scope="row"{words[0]}>{row[0]}</th>'
+        + "".join(f"<td{kind}>{cell}</td>" for kind, cell in zip(words[1:], row[1:], strict=True))
+        + "</tr>"
         for row in data["rows"]
     )
     return f'<table class="clw-table"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>'
@@ -64,12 +68,12 @@ def fallback(kind: str, uid: str, data: dict) -> str:
     anchor = f' id="{data["anchor"]}"' if data.get("anchor") and kind != "outcome" else ""
     return (
         f'<div class="clw-place"{anchor} data-clw="{escape(uid)}">'
-        f'<section class="clw" data-kind="{kind}" aria-label="{escape(data["title"])}">'
+        f'<div class="clw" role="group" data-kind="{kind}" aria-label="{escape(data["title"])}">'
         f'<div class="clw-head"><span class="clw-label">{escape(data["label"])}</span><span class="clw-state"></span>'
         f'<p class="clw-title">{escape(data["title"])}</p></div>'
         + (f'<div class="clw-question">{task["question"]}</div>' if task.get("question") else "")
         + f'<p class="clw-asleep"><em>Run this cell to work on it here. This is its text form.</em></p>'
-        f'<div class="clw-rest" style="--rest:{_height(kind, task)}rem">{rest}</div></section></div>'
+        f'<div class="clw-rest" style="--rest:{_height(kind, task)}rem">{rest}</div></div></div>'
     )
 
 

@@ -18,7 +18,8 @@ function chooseView(view) {
       const option = task.options[answer] || { says: "" };
       return { right: Boolean(option.right), html: option.says, slip: option.slip || "" };
     },
-    show(answer, task) {
+    fits: (answer, task) => Number.isInteger(answer) && answer in task.options,
+    show(answer, draft, task) {
       const variant = model.get("variant");
       if (shownFor !== variant) {
         build(task);

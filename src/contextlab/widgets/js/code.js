@@ -26,7 +26,7 @@ function gradeCode(answer, task) {
 }
 
 function codeView(view) {
-  const { model, signal } = view;
+  const { model } = view;
   const data = model.get("data");
   const page = model instanceof PageModel;
   const selects = new Map();
@@ -43,7 +43,10 @@ function codeView(view) {
     }
     return code;
   });
-  const names = data.lines.map((line) => line.text.trim().replace("\u25a1", "…"));
+  // Equal lines at another depth are told apart by it.
+  const bare = data.lines.map((line) => line.text.trim().replace("\u25a1", "…"));
+  const names = bare.map((text, i) => (bare.indexOf(text) === bare.lastIndexOf(text) ? text
+    : `${text}, ${data.lines[i].text.search(/\S/) / 4} levels in`));
   const sort = sortable(lines, names, (order) => commit(model, { draft: { order, picks: picks() } }));
   const now = () => ({ order: sort.order, picks: picks() });
   sort.node.querySelector("ol").classList.add("clw-code");
@@ -64,7 +67,8 @@ function codeView(view) {
     verb: page ? "Check" : "Check the order",
     read: () => (Object.values(picks()).includes(-1) ? { ask: "Some lines have a gap. Choose a form in each of them first." } : now()),
     grade: gradeCode,
-    show: (answer) => set(model.get("draft") ?? answer),
+    fits: (answer) => Boolean(answer?.python) || (isOrder(answer?.order, data.lines.length)
+      && [...selects.keys()].every((line) => answer.picks?.[line] === -1 || answer.picks?.[line] in data.lines[line].forms)),
+    show: (answer, draft) => set(draft),
   });
-  follow(model, ["draft"], () => set(model.get("draft") ?? model.get("answer")), signal);
 }

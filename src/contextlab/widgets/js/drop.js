@@ -59,7 +59,7 @@ function dropView({ model, el, signal }) {
   };
 
   // The band: each request is a column of the messages that it holds. The line on top is the life of the name.
-  const [L, T, H] = [46, 30, 226];
+  const [L, T, H] = [46, 40, 236];
   const across = () => horizon(dropTurn(result(), 0));
   const figure = drawing(signal, (width) => {
     const R = width - 10;
@@ -113,8 +113,9 @@ function dropView({ model, el, signal }) {
       const x = right - (prefix[stop] - prefix[i]) * scale;
       const wide = (prefix[i + 1] - prefix[i]) * scale;
       if (x + wide < 0) break;
-      const one = block(i % 2 ? "assistant" : "user", x, wide, 26, 30, hatchId);
-      if (i < first[request - 1]) one.classList.add("clw-left");
+      const left = i < first[request - 1];
+      const one = block(i % 2 ? "assistant" : "user", x, wide, 26, 30, left ? hatchId : null);
+      if (left) one.classList.add("clw-left");
       children.push(one);
     }
     children.push(s("rect", { class: "clw-window", x: right - room * scale - 1, y: 21, width: room * scale + 2, height: 40, rx: 2 }));
@@ -136,7 +137,7 @@ function dropView({ model, el, signal }) {
 
   const sentence = h("p", { class: "clw-sentence", "aria-live": "polite" });
   const step = h("p", { class: "clw-sentence" });
-  const list = h("div", { class: "clw-scroll", tabindex: "0", role: "group", "aria-label": "When each message leaves" });
+  const list = scroller("When each message leaves");
   const details = h("details", { class: "clw-solution", ontoggle: () => details.open && fillList() },
     h("summary", {}, "When each message leaves, as a table"), list);
   function fillList() {
@@ -153,7 +154,7 @@ function dropView({ model, el, signal }) {
   }
   lay(el, "drop", id, node, h("div", { class: "clw-question", html: data.question }),
     h("div", { class: "clw-controls" }, sliders.map(({ row }) => row)), sentence, figure.box, h("div", { class: "clw-controls" }, scan.row), strip.box, step, details,
-    h("details", { class: "clw-solution" }, h("summary", {}, "Chosen settings, as a table"), h("div", { class: "clw-scroll" }, tableOf(data.table))));
+    folded(data, "Chosen settings, as a table"));
 
   follow(model, ["settings"], soonAfter(() => {
     const now = settings();

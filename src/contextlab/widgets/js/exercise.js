@@ -22,7 +22,7 @@ function head(model, label) {
 }
 
 function lay(el, kind, titleId, ...children) {
-  const section = h("section", { class: "clw clw-live", "data-kind": kind, "aria-labelledby": titleId }, ...children);
+  const section = h("div", { class: "clw clw-live", role: "group", "data-kind": kind, "aria-labelledby": titleId }, ...children);
   // JupyterLab moves between cells on arrow keys unless it is told that somebody is working here.
   section.setAttribute("data-lm-suppress-shortcuts", "true");
   el.replaceChildren(section);
@@ -41,7 +41,8 @@ function current(model) {
   return variants.length ? { ...data, ...variants[model.get("variant") % variants.length] } : data;
 }
 
-// parts: input (an element), read() -> answer or {ask}, grade(answer, task) -> {right, html, slip}, show(answer, task)
+// parts: input (an element), read() -> answer or {ask}, grade(answer, task) -> {right, html, slip}, show(answer, task),
+// fits(answer, task): is this an answer of the expected form? What a browser has stored may be of an older edition.
 function exerciseView({ model, el, signal }, parts) {
   const data = model.get("data");
   const { id, state, node } = head(model, data.label);
@@ -92,25 +93,29 @@ function exerciseView({ model, el, signal }, parts) {
       shownVariant = variant;
     }
     solvedMark(model, state);
-    const answer = model.get("answer");
-    parts.show?.(answer, task);
+    const given = (name) => (parts.fits(model.get(name), task) ? model.get(name) : null);
+    const answer = given("answer");
+    parts.show(answer, given("draft") ?? answer, task);
     const verdict = answer === null ? null : parts.grade(answer, task);
     feedback.replaceChildren(...(verdict ? [feedbackLine(verdict.right ? "right" : "wrong", verdict.html)] : []));
-    const given = Math.min(model.get("hints"), (task.hints || []).length);
-    while (hints.children.length > given) hints.lastChild.remove();
-    while (hints.children.length < given) hints.append(h("li", { html: task.hints[hints.children.length] }));
-    hints.hidden = !given;
-    const left = (task.hints || []).length - given;
+    const hinted = Math.min(model.get("hints"), (task.hints || []).length);
+    while (hints.children.length > hinted) hints.lastChild.remove();
+    while (hints.children.length < hinted) hints.append(h("li", { html: task.hints[hints.children.length] }));
+    hints.hidden = !hinted;
+    const left = (task.hints || []).length - hinted;
     hint.hidden = !left || Boolean(verdict?.right);
-    hint.textContent = given ? `Next hint (${left} left)` : "Hint";
+    hint.textContent = hinted ? `Next hint (${left} left)` : "Hint";
     again.hidden = !((data.variants || []).length > 1 && (verdict?.right || model.get("wrong") >= 2));
     again.classList.toggle("clw-main", !verdict?.right && model.get("wrong") >= 2);
     solution.hidden = !task.solution || !(verdict?.right || model.get("wrong") >= 2 || (task.hints && !left));
     parts.update?.(verdict, task);
   };
-  follow(model, ["answer", "variant", "hints", "solved", "wrong", "stage"], soonAfter(update), signal);
+  follow(model, ["answer", "draft", "variant", "hints", "solved", "wrong", "stage"], soonAfter(update), signal);
   return { form, feedback, update };
 }
+
+const isOrder = (value, length) => Array.isArray(value) && value.length === length && new Set(value).size === length
+  && value.every((one) => Number.isInteger(one) && one >= 0 && one < length);
 
 // Several traits change in one commit: one update after the last of them, the first one at once.
 function soonAfter(update) {

@@ -56,17 +56,18 @@ function drawCurve(data, names, width, settings) {
   const xs = steps(control);
   const points = xs.map((value) => [Number(value), fracNumber(valuesOf(data, { ...settings, [along]: value })[of])]);
   const high = Math.max(...points.map(([, y]) => y), 1e-9);
+  const ticks = [0, high / 2, high];
+  const mark = (y) => group(Math.round(y * 100) / 100);
   const [low, last] = [points[0][0], points.at(-1)[0]];
-  const [L, R, T, H] = [52, width - 14, 22, 190];
+  const [L, R, T, H] = [16 + 7 * Math.max(...ticks.map((y) => mark(y).length)), width - 14, 26, 190];
   const px = (x) => L + ((x - low) / (last - low || 1)) * (R - L);
   const py = (y) => T + (1 - y / high) * (H - T);
   const now = [fracNumber(names[along]), fracNumber(names[of])];
-  const ticks = [0, high / 2, high];
   return {
     height: H + 40,
     children: [
       ...ticks.map((y) => s("line", { class: "clw-grid", x1: L, x2: R, y1: py(y), y2: py(y) })),
-      ...ticks.map((y) => s("text", { x: L - 8, y: py(y) + 4, class: "clw-end" }, group(Math.round(y * 100) / 100))),
+      ...ticks.map((y) => s("text", { x: L - 8, y: py(y) + 4, class: "clw-end" }, mark(y))),
       s("text", { x: L, y: H + 18, class: "clw-row-name" }, group(low)),
       s("text", { x: R, y: H + 18, class: "clw-end" }, group(last)),
       s("text", { x: (L + R) / 2, y: H + 34, class: "clw-under" }, x_label),

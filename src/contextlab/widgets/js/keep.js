@@ -1,7 +1,7 @@
 // The messages of a real window with their costs: mark what a rule keeps. The check shows the first step that differs.
 
 function keepView(view) {
-  const { model, signal } = view;
+  const { model } = view;
   const place = h("div", {});
   const sum = h("p", { class: "clw-sum", "aria-live": "polite" });
   let boxes = [];
@@ -30,7 +30,7 @@ function keepView(view) {
         h("span", { class: "clw-keep-units" }, group(units)));
     });
     place.replaceChildren(h("fieldset", { class: "clw-keeps" },
-      h("legend", {}, task.ask || "Mark the messages that are sent. The newest is the last."), rows), sum);
+      h("legend", {}, task.ask || "The newest message is the last one."), rows), sum);
   };
   exerciseView(view, {
     input: place,
@@ -44,18 +44,16 @@ function keepView(view) {
       const step = task.steps.find(({ index, kept }) => answer.includes(index) !== kept) || { says: "" };
       return { right: false, html: `The first step that differs: ${step.says}`, slip: "" };
     },
-    show(answer, task) {
+    fits: (answer, task) => Array.isArray(answer) && new Set(answer).size === answer.length
+      && answer.every((one) => Number.isInteger(one) && one in task.messages),
+    show(answer, draft, task) {
       const variant = model.get("variant");
       if (shownFor !== variant) {
         build(task);
         shownFor = variant;
       }
-      mark(model.get("draft") ?? answer);
+      boxes.forEach((box, i) => (box.checked = Boolean(draft?.includes(i))));
+      drawSum();
     },
   });
-  function mark(kept) {
-    boxes.forEach((box, i) => (box.checked = Array.isArray(kept) && kept.includes(i)));
-    drawSum();
-  }
-  follow(model, ["draft"], () => mark(model.get("draft") ?? model.get("answer")), signal);
 }

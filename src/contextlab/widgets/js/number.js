@@ -70,6 +70,7 @@ function numberView(view) {
       return parsed.ask ? parsed : field.value.trim();
     },
     grade: gradeNumber,
+    fits: (answer) => typeof answer === "string",
     show(answer) {
       if (document.activeElement !== field || answer === null) field.value = answer ?? "";
     },

@@ -34,6 +34,7 @@ function sortable(lines, names, onMove) {
   function move(line, to) {
     const next = order.filter((one) => one !== line);
     next.splice(to, 0, line);
+    set(next);
     onMove(next);
   }
   function grab(event, line, row) {
@@ -63,6 +64,18 @@ function sortable(lines, names, onMove) {
     row.addEventListener("pointerup", drop);
     row.addEventListener("pointercancel", drop);
   }
+  function set(next) {
+    order = next || lines.map((_, i) => i);
+    // Move only the rows that are elsewhere: the one that is being dragged or focused keeps its place in the page.
+    order.forEach((line, place) => {
+      if (list.children[place] !== rows[line]) list.insertBefore(rows[line], list.children[place] || null);
+    });
+    order.forEach((line, place) => {
+      const [up, down] = rows[line].querySelectorAll(".clw-icon");
+      up.setAttribute("aria-disabled", place === 0);
+      down.setAttribute("aria-disabled", place === order.length - 1);
+    });
+  }
   list.append(...rows);
   return {
     node: h("div", {}, list, says),
@@ -70,20 +83,7 @@ function sortable(lines, names, onMove) {
     get order() {
       return order;
     },
-    set(next) {
-      const valid = Array.isArray(next) && next.length === lines.length && new Set(next).size === next.length
-        && next.every((one) => Number.isInteger(one) && one >= 0 && one < lines.length);
-      order = valid ? next : lines.map((_, i) => i);
-      // Move only the rows that are elsewhere: the one that is being dragged or focused keeps its place in the page.
-      order.forEach((line, place) => {
-        if (list.children[place] !== rows[line]) list.insertBefore(rows[line], list.children[place] || null);
-      });
-      order.forEach((line, place) => {
-        const [up, down] = rows[line].querySelectorAll(".clw-icon");
-        up.setAttribute("aria-disabled", place === 0);
-        down.setAttribute("aria-disabled", place === order.length - 1);
-      });
-    },
+    set,
   };
 }
 
@@ -104,7 +104,7 @@ function gradeOrder(answer, task) {
 }
 
 function orderView(view) {
-  const { model, signal } = view;
+  const { model } = view;
   const place = h("div", {});
   let sort = null;
   let shownFor = null;
@@ -113,15 +113,15 @@ function orderView(view) {
     focus: () => place.querySelector("button").focus(),
     read: () => sort.order,
     grade: gradeOrder,
-    show(answer, task) {
+    fits: (answer, task) => isOrder(answer, task.items.length),
+    show(answer, draft, task) {
       const variant = model.get("variant");
       if (shownFor !== variant) {
         sort = sortable(task.items, task.items.map(plain), (order) => commit(model, { draft: order }));
         place.replaceChildren(h("p", { class: "clw-small" }, task.ends || ""), sort.node);
         shownFor = variant;
       }
-      sort.set(model.get("draft") ?? answer);
+      sort.set(draft);
     },
   });
-  follow(model, ["draft"], () => sort.set(model.get("draft") ?? model.get("answer")), signal);
 }

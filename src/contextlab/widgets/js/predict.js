@@ -31,6 +31,13 @@ function gradeGuess(answer, data) {
   const option = data.options[answer] || { says: "" };
   return { right: Boolean(option.right), html: option.right ? data.praise : option.says, slip: option.slip || "" };
 }
+// A guess of the expected form, or null.
+function guessOf(model) {
+  const data = model.get("data");
+  const guess = model.get("answer");
+  if (data.options) return Number.isInteger(guess) && guess in data.options ? guess : null;
+  return typeof guess === "string" && parseNumber(guess, data.units).value ? guess : null;
+}
 const guessText = (answer, data) =>
   data.options ? data.options[answer]?.text || "" : `${group(decimal(parseNumber(answer, data.units).value || zero))} ${data.unit}`;
 
@@ -70,12 +77,12 @@ function predictView(view) {
   if (!data.elsewhere) compareView(model, result, signal);
 
   follow(model, ["stage", "answer", "sure", "solved"], soonAfter(() => {
-    const stage = model.get("stage");
+    const stage = guessOf(model) === null ? "" : model.get("stage");
     const kept = stage !== "";
     solvedMark(model, state);
-    if (kept || model.get("answer") !== null) {
-      if (number) number.field.value = model.get("answer");
-      else choice.value = model.get("answer");
+    if (guessOf(model) !== null) {
+      if (number) number.field.value = guessOf(model);
+      else choice.value = guessOf(model);
       sure.value = model.get("sure");
     }
     if (number) number.field.readOnly = kept;
@@ -133,16 +140,16 @@ function compareView(model, el, signal) {
     says);
   el.replaceChildren(none, body, form, pointsNode);
   follow(model, ["stage", "answer", "sure", "why", "ticks"], soonAfter(() => {
-    const stage = model.get("stage");
-    const guessed = model.get("answer") !== null && stage !== "";
+    const stage = guessOf(model) === null ? "" : model.get("stage");
+    const guessed = stage !== "";
     const open = stage === "compared" || stage === "explained";
     el.hidden = el.dataset.own === undefined && !open;
     none.hidden = guessed;
     body.hidden = form.hidden = !open;
     pointsNode.hidden = stage !== "explained";
     if (!open) return;
-    const verdict = gradeGuess(model.get("answer"), data);
-    guess.innerHTML = guessText(model.get("answer"), data);
+    const verdict = gradeGuess(guessOf(model), data);
+    guess.innerHTML = guessText(guessOf(model), data);
     sureText.textContent = model.get("sure") ? "and you were sure" : "and you were unsure";
     const long = !verdict.right && model.get("sure") && data.sure_miss;
     let html = verdict.html;
@@ -168,8 +175,8 @@ async function outcomeView(view) {
   const actions = h("div", { class: "clw-actions" }, compare);
   lay(el, "outcome", id, node, actions, result);
   compareView(guess, result, signal);
-  follow(guess, ["stage", "solved"], soonAfter(() => {
+  follow(guess, ["answer", "stage", "solved"], soonAfter(() => {
     solvedMark(guess, state);
-    actions.hidden = guess.get("stage") !== "guessed";
+    actions.hidden = guessOf(guess) === null || guess.get("stage") !== "guessed";
   }), signal);
 }

@@ -14,12 +14,11 @@ function hatch() {
   return { id, defs: s("defs", {}, pattern) };
 }
 
-// A block is drawn once; `left` hatches and fades it, `ahead` hides it.
+// A block; the class `clw-left` hatches and fades it, `clw-ahead` hides it. Without a hatching it stays as it is.
 function block(role, x, width, y, height, hatchId) {
   const inner = Math.max(width - GAP, 0.8);
-  const node = s("g", { class: "clw-block", "data-role": role },
-    s("rect", { x, y, width: inner, height, class: "clw-fill" }),
-    s("rect", { x, y, width: inner, height, class: "clw-gone", fill: `url(#${hatchId})` }));
+  const node = s("g", { class: "clw-block", "data-role": role }, s("rect", { x, y, width: inner, height, class: "clw-fill" }),
+    hatchId ? s("rect", { x, y, width: inner, height, class: "clw-gone", fill: `url(#${hatchId})` }) : null);
   if (inner >= 13) node.append(s("text", { x: x + inner / 2, y: y + height / 2 + 4.2, class: "clw-letter" }, ROLES[role][0]));
   return node;
 }
@@ -67,16 +66,18 @@ function slider(label, min, max, onInput, say) {
   };
 }
 
-// The table that stands beside or under every explorer.
-function tableOf(table, caption) {
+// The table that stands beside or under every explorer; a column of words stands at the left.
+function tableOf(table) {
+  const words = table.head.map((_, i) => (/[a-z]{2}/i.test(table.rows[0]?.[i] || "") ? "clw-words" : null));
   return h("table", { class: "clw-table" },
-    caption ? h("caption", {}, caption) : null,
-    h("thead", {}, h("tr", {}, table.head.map((cell) => h("th", { scope: "col", html: cell })))),
-    h("tbody", {}, table.rows.map((row) => h("tr", {}, row.map((cell, i) => (i ? h("td", { html: cell }) : h("th", { scope: "row", html: cell })))))));
+    h("thead", {}, h("tr", {}, table.head.map((cell, i) => h("th", { scope: "col", class: words[i], html: cell })))),
+    h("tbody", {}, table.rows.map((row) => h("tr", {}, row.map((cell, i) => h(i ? "td" : "th", { scope: i ? null : "row", class: words[i], html: cell }))))));
 }
-const folded = (data) => h("details", { class: "clw-solution" },
-  h("summary", {}, data.table_title || "The same as a table"),
-  h("div", { class: "clw-scroll", tabindex: "0", role: "group", "aria-label": data.table_title || "The same as a table" }, tableOf(data.table)));
+// What may be wider than the page scrolls, and the keyboard reaches it.
+const scroller = (name, ...children) => h("div", { class: "clw-scroll", tabindex: "0", role: "group", "aria-label": name }, ...children);
+function folded(data, name = data.table_title || "The same as a table") {
+  return h("details", { class: "clw-solution" }, h("summary", {}, name), scroller(name, tableOf(data.table)));
+}
 
 function legend(roles, more) {
   return h("p", { class: "clw-legend", "aria-hidden": "true" },

@@ -77,7 +77,7 @@ function walkView({ model, el, signal }) {
     play.textContent = "Play";
   }
   signal?.addEventListener("abort", stop);
-  const place = h("div", { class: "clw-scroll" });
+  const place = scroller("All steps as a table");
   lay(el, "walk", id, node, h("div", { class: "clw-question", html: data.question }), choice?.node || null, figure.box,
     sentence, h("div", { class: "clw-actions" }, back, forward, play), place);
 
