@@ -15,6 +15,8 @@ SUM = "2 + 2 = 4"
 
 # A chat of our own, oldest first: prose, numbers and data, so that the three ways of counting disagree.
 PARTY = (
+    "Hello!",
+    "Hello, how can I help you?",
     "I plan the autumn party of the bakery and need a list of the guests who have said yes so far.",
     "Good. Send me the names and the telephone numbers, and I will write the list and a short invitation.",
     "Ada (202) 555-0143, Lin (202) 555-0177, Noor +49 30 23125-388, Sam +49 30 23125-014",
@@ -91,8 +93,8 @@ SIX_LANGUAGES = {
     "b": "Spanish",
     "c": "Finnish",
     "d": "Russian",
-    "e": "Greek",
-    "f": "Chinese",
+    "e": "Arabic",
+    "f": "Korean",
 }
 LABELS = {
     "prose": "English prose",
@@ -104,9 +106,12 @@ LABELS = {
 
 def order_of(names: dict[str, str]) -> dict:
     """Return the operands of an order exercise: the labels of the texts, their names, and the right order in words."""
-    labels = {key: LABELS.get(name, f"Article 1 in {name}") for key, name in names.items()}
+    labels = {
+        key: f"{LABELS.get(name, f'Article 1 in {name}')} ({len(text_of(name))} characters)"
+        for key, name in names.items()
+    }
     found = zip(errors(tuple(names.values())), labels.values(), strict=True)
-    said = "; ".join(f"{label} {100 * error:+.0f} %" for error, label in sorted(found)).replace("-", "−")
+    said = " ".join(f"{label.split(' (')[0]} {100 * error:+.0f} %." for error, label in sorted(found)).replace("-", "−")
     return {**labels, "names": tuple(names.values()), "order": said}
 
 
@@ -188,8 +193,8 @@ EXERCISES = (
         options=(
             Option(
                 "No character was divided.",
-                "the mark shows broken code points. A family can lose its children, and a letter its accent, with every "
-                "code point whole.",
+                "the mark shows broken code points. A family can lose its children, and a letter its accent, with "
+                "every code point whole.",
                 "T6",
             ),
             Option(
@@ -244,7 +249,7 @@ EXERCISES = (
             ),
         ),
         praise="at {right} counted units the request has about {window} tokens.",
-        solution="The counter sees {seen} % of the tokens. {window} tokens look like {window} × {share} = {right} to it.",
+        solution="The counter sees {seen} % of the tokens. For {window} tokens it shows {window} × {share} = {right}.",
         hints=(
             "Which share of the real number does the counter see?",
             "A request of exactly {window} tokens: what does the counter show for it?",
@@ -264,7 +269,7 @@ EXERCISES = (
     NumberTask(
         "01-2",
         "Keep-newest, counted in tokens",
-        "A chat has five messages, oldest first. Their words: {words}. Their characters: {characters}. Their tokens: "
+        "A chat has seven messages, oldest first. Their words: {words}. Their characters: {characters}. Their tokens: "
         "{tokens}. The window holds {window} tokens. How many messages does keep-newest send?",
         unit="messages",
         right=lambda window: fit(NEW, window),
@@ -287,7 +292,7 @@ EXERCISES = (
             ),
         ),
         praise="the next older message would exceed {window} tokens.",
-        solution="From the newest message back, in tokens: {walk}. The walk stops there, and {right} messages are sent.",
+        solution="From the newest message back, in tokens: {walk}. The walk stops there; {right} messages are sent.",
         hints=(
             "Use the tokens only; begin at the end of their list.",
             "Add one message after the other. Stop before the sum is larger than {window}.",
@@ -301,7 +306,7 @@ EXERCISES = (
                 "walk": " + ".join(str(NEW(text)) for text in reversed(PARTY[-fit(NEW, window) - 1 :]))
                 + f" is more than {window}",
             }
-            for window in (70, 60, 100)
+            for window in (110, 80)
         ),
         step=Step(
             "how many tokens do the two newest messages have together?",
@@ -314,7 +319,8 @@ EXERCISES = (
     OrderTask(
         "01-3",
         "Where is the rule of thumb most wrong?",
-        "Characters ÷ 4 is compared with `cl100k_base`, the older vocabulary. Order the texts by the error.",
+        "Characters ÷ 4 is compared with `cl100k_base`, the older vocabulary. Order the texts by the error. The tables "
+        "of this chapter have the tokens.",
         items=tuple(f"{{{key}}}" for key in KINDS),
         value=lambda names: errors(names),
         wrong=(
@@ -336,12 +342,12 @@ EXERCISES = (
             ),
         ),
         praise="and against another vocabulary it would be another order.",
-        solution="{order}.",
+        solution="{order}",
         ends="Most too low comes first, most too high comes last.",
         tip="How many characters does a token hold in this text? The fewer, the lower the count.",
         hints=(
             "The error depends on how many characters a token holds: with four the rule is right.",
-            "Look at the tables of this chapter for `cl100k_base`, and at how many characters each text has.",
+            "Divide the characters by the tokens. For texts in the letters A to Z both vocabularies are close.",
         ),
         variants=(order_of(KINDS), order_of(SIX_LANGUAGES)),
     ),
@@ -375,7 +381,7 @@ EXERCISES = (
         cases=lambda: [
             (text, limit, count)
             for text in ("Our family 👨‍👩‍👧‍👦 says hello!", article_1("Korean").text[:14], "suncast notebook", "")
-            for limit in range(0, 14)
+            for limit in range(14)
             for count in (OLD, NEW)
         ],
         wrong=(
@@ -387,8 +393,8 @@ EXERCISES = (
                 "T5", parts_added, "Your function adds up the counts of single characters. Count the beginning itself."
             ),
         ),
-        praise="it agrees with a search over all beginnings. `cut` of the library also keeps characters of several code "
-        "points whole, and bisects, so that it is fast for long texts.",
+        praise="it agrees with a search over all beginnings. `cut` of the library also keeps characters of several "
+        "code points whole, and bisects, so that it is fast for long texts.",
         hints=(
             "A slice of a Python string never divides a code point.",
             "Begin with the whole text and take one character off while it counts too much.",
