@@ -10,7 +10,7 @@ READY  := $(VENV)/ready
 PYTEST := $(PY) -m pytest -rs
 
 .DEFAULT_GOAL := help
-.PHONY: help book serve test test-all lab notebooks data bench lint format requirements clean
+.PHONY: help book serve test test-all extras lab notebooks data bench lint format requirements clean
 .DELETE_ON_ERROR:
 
 help:
@@ -33,6 +33,9 @@ test: book ## library, notebooks on fresh kernels, the site, one browser pass a 
 test-all: book ## all of `make test`, then every theme and width, print, no scripts, a fresh copy
 	@$(PY) tools/tested.py || $(MAKE) test
 	$(PYTEST) -n 2 --dist loadfile -m thorough tests
+
+extras: $(READY) ## install what is optional: the small embedding model, Dask for sweeps
+	$(PY) -m pip install --quiet --disable-pip-version-check -c $(VENV)/pins.txt --editable '.[embeddings,cluster]'
 
 lab: $(READY) ## open the notebooks in JupyterLab
 	$(BIN)/jupyter lab --notebook-dir=notebooks
