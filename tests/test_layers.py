@@ -35,6 +35,8 @@ summary
 notes
 retrieval eviction
 compare
+adapters parts repair
+request
 assembler testing
 chatbot
 recall

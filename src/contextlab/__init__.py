@@ -45,6 +45,8 @@ _HOME = {
     "PrefixCache": "prefix",
     "PinnedNote": "pins",
     "RollingSummary": "summary",
+    "Assembler": "assembler",
+    "assemble": "assembler",
 }
 __all__ = [*sorted(_HOME), "__version__"]
 

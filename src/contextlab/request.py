@@ -1,0 +1,94 @@
+"""A request and its log: what is sent, what it costs, what was left out, and why."""
+
+from __future__ import annotations
+
+from collections import namedtuple
+
+from .repair import copied
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .repair import Entry, Sendable
+
+__all__ = ["Request", "Stage"]
+
+
+class Stage(namedtuple("Stage", "name indices tokens note")):
+    """What one stage did: to which messages of the input, how many tokens it took off, and in words."""
+
+    __slots__ = ()
+
+
+class Request:
+    """What is sent, and the log of how it came about.
+
+    ``parts``: part of the request -> its tokens. ``budget``: the most tokens that a request may have.
+    ``tokens_before``: the tokens with nothing left out. ``counter``: the name of what counted. ``exact``: whether the
+    count is the "sum of parts" of an additive template, or the request was "rendered".
+    ``kept_groups``: the groups that are sent, instructions first, as tuples of indices into the input.
+    ``oldest_turn_kept``: the number, from 1, of the oldest turn of which something is sent (None: there is no turn).
+    ``stages``: what was done, as `Stage` records. ``tools``: what came in as tools.
+    """
+
+    def __init__(self, sent: list[Entry], before: list[Entry] | None, chat: Sendable, size: int, **fields):
+        self._sent = sent
+        self._before = before
+        self._chat = chat
+        self._size = size  # of the input; the chat may have grown since
+        self.__dict__.update(fields)
+
+    @property
+    def input_tokens(self) -> int:
+        """The tokens of the whole request, exact under its template."""
+        return sum(self.parts.values())
+
+    @property
+    def messages(self) -> list:
+        """The messages to send: dicts when dicts came in, else `Message`; copies, so that they may be changed."""
+        if "_messages" not in self.__dict__:
+            self._messages = [copied(entry.raw) for entry in self._sent]
+        return self._messages
+
+    @property
+    def dropped_groups(self) -> tuple[tuple[int, ...], ...]:
+        """The groups of the input that are not sent; with the kept ones they are the whole input."""
+        kept = {group[0] for group in self.kept_groups}
+        return tuple([group for group in self._chat.all_groups(self._size) if group[0] not in kept])
+
+    @property
+    def shared_prefix_tokens(self) -> int | None:
+        """The tokens at the start that the previous request began with too; None for the first request."""
+        if self._before is None:
+            return None
+        units = self.parts.get("tools", 0)
+        for old, new in zip(self._before, self._sent, strict=False):
+            if old is not new and old.raw != new.raw:
+                break
+            units += new.units
+        return units
+
+    @property
+    def absent_facts(self) -> tuple[str, ...]:
+        """The pinned texts and the ``facts`` that no message of the request holds, letter by letter: an alert."""
+        return tuple([fact for fact in self._facts if not any(fact in entry.text for entry in self._sent)])
+
+    def as_dict(self) -> dict:
+        """Return everything as JSON-like data under the names of the attributes."""
+        found = {name: getattr(self, name) for name in FIELDS}
+        return {**found, "stages": [stage._asdict() for stage in self.stages]}
+
+    def __eq__(self, other):
+        """Compare what is sent and what was done; what the request before held does not matter."""
+        if not isinstance(other, Request):
+            return NotImplemented
+        return all(getattr(self, name) == getattr(other, name) for name in FIELDS if name != "shared_prefix_tokens")
+
+    def __repr__(self):
+        kept, dropped = len(self.kept_groups), len(self.dropped_groups)
+        return f"<Request: {self.input_tokens} of {self.budget} tokens, {kept} groups kept, {dropped} dropped>"
+
+
+FIELDS = (
+    "messages tools input_tokens budget parts tokens_before counter exact kept_groups dropped_groups oldest_turn_kept "
+    "stages shared_prefix_tokens absent_facts"
+).split()
