@@ -24,7 +24,7 @@ from jinja2.visitor import NodeTransformer
 
 __all__ = ["Sandbox", "TooMuchWork"]
 
-SECONDS = 20.0  # the last resort, for work that steps do not see
+SECONDS = 10.0  # the last resort, for work that steps do not see
 LONGEST_SOURCE = 1_000_000  # characters of a template
 
 METHODS = {
@@ -81,6 +81,8 @@ class _Meter:
         """Charge a step for each element inside `value`, at any depth; return its size."""
         if isinstance(value, str):
             return len(value)
+        if isinstance(value, range):
+            self.step(len(value))
         if not isinstance(value, list | tuple | dict):
             return 1
         size, open_values = 0, [value]
@@ -163,6 +165,12 @@ class _CountWork(NodeTransformer):
 
     visit_List = visit_Tuple = visit_Dict = _built
 
+    def visit_Getitem(self, node):
+        self.generic_visit(node)
+        if isinstance(node.arg, nodes.Slice):
+            node.node = self._call("sliced", [node.node], node)
+        return node
+
     def _refuse(self, node):
         raise TemplateError("it calls another template: one that stands alone is needed")
 
@@ -217,7 +225,7 @@ class Sandbox(ImmutableSandboxedEnvironment):
         """Return the rendered text; the limits grow with the size of the variables."""
         measure = _Meter(10**9, 10**9)
         size = measure.weigh(variables)
-        self.meter = _Meter(1_000_000 + 200 * measure.steps + size, 1_000_000 + 8 * size)
+        self.meter = _Meter(200_000 + 200 * measure.steps + size, 1_000_000 + 8 * size)
         return "".join(self.template.generate(**variables))
 
     def _parse(self, source, name, filename):
@@ -240,6 +248,10 @@ class Sandbox(ImmutableSandboxedEnvironment):
         self.meter.size(sum(map(len, texts)))
         return "".join(texts)
 
+    def sliced(self, value):
+        self.meter.step(1 + (len(value) // 100 if isinstance(value, str | list | tuple) else 0))
+        return value
+
     def _written(self, value):
         self.meter.write(self.meter.weigh(value))
         return value
@@ -260,12 +272,22 @@ class Sandbox(ImmutableSandboxedEnvironment):
             return obj(*args)
         self.meter.step()
         if isinstance(owner, str):
-            named = {name: value for name, value in kwargs.items() if name not in ("_loop_vars", "_block_vars")}
-            args = self._text_method(owner, obj.__name__, args, named)
+            args = self._text_method(owner, obj.__name__, args)
         result = super().call(context, obj, *args, **kwargs)
         if not isinstance(obj, Macro):  # its text was measured as it was written
             self.meter.size(len(result) if isinstance(result, str | list | tuple | dict) else 0)
         return result
+
+    def wrap_str_format(self, value):
+        formatted = super().wrap_str_format(value)
+        if formatted is None:
+            return None
+
+        def measured(*args, **kwargs):
+            self._format(value.__self__, (*args, *kwargs.values()), "{")
+            return formatted(*args, **kwargs)
+
+        return measured
 
     def call_binop(self, context, operator, left, right):
         self.meter.step()
@@ -289,7 +311,7 @@ class Sandbox(ImmutableSandboxedEnvironment):
 
     # Methods and filters with the sizes of their results known before they run.
 
-    def _text_method(self, text, name, args, kwargs):
+    def _text_method(self, text, name, args):
         self.meter.step(len(text) // 1000)
         if name == "replace" and len(args) >= 2:
             self._replace(text, *args[:2])
@@ -297,8 +319,6 @@ class Sandbox(ImmutableSandboxedEnvironment):
             values = list(args[0])
             self._join(values, text)
             args = (values, *args[1:])
-        elif name == "format":
-            self._format(text, (*args, *kwargs.values()), "{")
         return args
 
     def _replace(self, text, old, new):
@@ -334,7 +354,7 @@ class Sandbox(ImmutableSandboxedEnvironment):
                 first = list(first)
                 args = (*args[:wants_context], first, *rest)
             self.meter.step(1 + (len(first) // 1000 if isinstance(first, str) else 0))
-            if isinstance(first, list | tuple | dict):
+            if isinstance(first, list | tuple | dict | range):
                 self.meter.step(len(first))
             self._check_filter(name, first, rest, kwargs)
             result = function(*args, **kwargs)

@@ -227,6 +227,8 @@ class Template:
                 raise InputError(
                     f"{self.name} fails: it calls itself without an end, or is nested too deeply"
                 ) from None
+            except MemoryError:
+                raise InputError(f"{self.name} fails: it needs more memory than there is") from None
             except Exception as error:  # a template can raise whatever Python can
                 line = getattr(error, "lineno", None)
                 where = f" in line {line}" if line else ""
