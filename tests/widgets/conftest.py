@@ -46,6 +46,7 @@ def shown_widgets() -> list:
         explorer,
         library,
         outcome,
+        pieces_explorer,
         progress,
         walk,
         window_bar,
@@ -73,6 +74,7 @@ def shown_widgets() -> list:
         strips_explorer(messages, requests, budget=1000, unit="units", fact=1, fixed=20, lead=1, start=6),
         walk(),
         drop_explorer(),
+        pieces_explorer(),
         window_bar(),
         explorer(
             title="Bars from a formula",
