@@ -13,6 +13,7 @@ from .errors import InputError
 from .keep import Part
 from .pins import PLACES, Rendered, Shortened, one_line
 from .script import TOPICS, WORDS, mulberry32
+from .summary import Spent
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -250,12 +251,6 @@ def _identity(text):
     return " ".join(text.casefold().split())
 
 
-class Spent(namedtuple("Spent", "calls read written")):
-    """What extracting cost: calls, units read (the exchanges) and units written (topics and points)."""
-
-    __slots__ = ()
-
-
 def marked_points(messages: Sequence[Message]) -> list[Update]:
     """Return the points of an exchange whose messages mark them: the extractor of the scripted session.
 
@@ -350,7 +345,7 @@ class Noted(Part):
         else:
             self.notes = trial
         written = sum(history.cost(Message(self.role, "\n".join([update.topic, *update.points]))) for update in updates)
-        calls, read, before = self._cost
+        calls, read, before, _ = self._cost
         self._cost = Spent(calls + 1, read + history.units(self._read, end), before + written)
 
     def write(self, history: History, first: int) -> tuple[Sequence[Message], Sequence[Message]]:

@@ -112,6 +112,12 @@ class Report(namedtuple("Report", "outcome messages read written seconds why")):
     __slots__ = ()
 
 
+class Spent(namedtuple("Spent", "calls read written seconds", defaults=(0,))):
+    """What the calls of a model behind a fix cost: how many, the units that they read and wrote, how long they took."""
+
+    __slots__ = ()
+
+
 class Rolling:
     """A summary that takes in what leaves, written by any summariser, checked before it is committed.
 
@@ -175,18 +181,10 @@ class Rolling:
         return len(self._covered)
 
     @property
-    def calls(self) -> int:
-        """How often the summariser was called."""
-        return len(self.reports)
-
-    @property
-    def spent(self) -> tuple[int, int, float]:
-        """Units read, units written and seconds of all calls, those without success included."""
-        return tuple(sum(column) for column in zip(*(report[2:5] for report in self.reports), strict=True)) or (
-            0,
-            0,
-            0.0,
-        )
+    def spent(self) -> Spent:
+        """What the summariser cost so far, calls without success included."""
+        columns = list(zip(*(report[2:5] for report in self.reports), strict=True)) or [()] * 3
+        return Spent(len(self.reports), *map(sum, columns))
 
     def update(self, evicted: Iterable[Message]) -> str:
         """Fold messages that left the window into the summary; return its text, the old one when that failed."""
@@ -375,6 +373,11 @@ class Summarised(Part):
         self._folded = 0  # messages that left and are covered or pending
         self._message, self._units = None, 0
         self._wait = self._failures = 0
+
+    @property
+    def spent(self) -> Spent:
+        """What the summariser cost so far, in the units of the rule."""
+        return Spent(0, 0, 0) if self.rolling is None else self.rolling.spent
 
     def read(self, history: History) -> tuple[int, int]:
         if self.rolling is None:
