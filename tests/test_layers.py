@@ -34,6 +34,7 @@ pins
 summary
 notes
 retrieval eviction
+planted
 compare
 adapters parts repair
 request
