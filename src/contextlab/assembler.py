@@ -226,6 +226,7 @@ class Assembler:
             runs, mark = self._marked_runs(room, kept)
             if runs is None:
                 raise ContextOverflow("what has to be sent does not fit", self.budget, _some(parts))
+            runs = [run for run in runs if run]
             held = sum([chat.units(run.start, run.stop) for run in runs])
             parts["omission"] = mark[0].units if mark else 0
             parts["history"] = held - parts["current user message"] - parts["newest group"]
@@ -284,18 +285,20 @@ class Assembler:
         room = self.budget - sum(parts.values())
         if room < 0:
             raise ContextOverflow("what has to be sent does not fit", self.budget, _some(parts))
+        spent = dict.fromkeys(("summary", "notes", "retrieved"), 0)
         for part, message, cap in self._optional():
             entry = self._added(message)
-            free = room if cap is None else min(room, cap - parts.get(part, 0))
-            if entry.content in already:
-                continue
-            if entry.units > free:
+            free = room if cap is None else min(room, cap - spent[part])
+            sent = entry.content in already
+            if not sent and entry.units > free:
                 note = f"left out: it has {entry.units} tokens, {max(free, 0)} are free"
                 stages.append(Stage(part, (), entry.units, note))
                 continue
-            parts[part] = parts.get(part, 0) + entry.units
+            spent[part] += entry.units
             room -= entry.units
-            (beside if part == "retrieved" and chat.users else top).append(entry)
+            if not sent:
+                (beside if part == "retrieved" and chat.users else top).append(entry)
+                parts[part] = parts.get(part, 0) + entry.units
         return parts, top, beside, stages
 
     def _current(self):

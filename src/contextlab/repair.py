@@ -142,12 +142,14 @@ class Sendable(History):
         if role == "tool" or role == "function":
             self._append_result(entry)
         elif role == "assistant" and (ids := _call_ids(entry)):
+            group = Group(entry, waiting=set(ids))
+            self._groups.append(group)
+            self._by_call.update(dict.fromkeys(ids, group))
             if None in ids or len(set(ids)) < len(ids):
-                self._leave_out(entry, NO_IDS)
+                group.fault = NO_IDS
+                self._faulty.append(group)
             else:
-                group = self._open[entry.index] = Group(entry, waiting=set(ids))
-                self._groups.append(group)
-                self._by_call.update(dict.fromkeys(ids, group))
+                self._open[entry.index] = group
         elif role == "assistant" and not entry.content and _says_nothing(entry):
             self._leave_out(entry, EMPTY)
         else:
@@ -156,11 +158,11 @@ class Sendable(History):
 
     def _append_result(self, entry):
         key = entry.tool_call_id if entry.role == "tool" else ("function", str(entry.name))
-        group = self._by_call.get(key) if isinstance(key, str | tuple) else None
+        group = self._by_call.get(key) if isinstance(key, str | tuple) else None  # no key, no call
         if group is not None and key in group.waiting:
             group.append(entry)
             group.waiting.remove(key)
-            if not group.waiting:
+            if not group.waiting and not group.fault:
                 del self._open[group[0].index]
                 self._settle(group)
         elif group is None and entry.role == "function":

@@ -27,7 +27,7 @@ class Request:
     count is the "sum of parts" of an additive template, or the request was "rendered".
     ``kept_groups``: the groups that are sent, instructions first, as tuples of indices into the input.
     ``oldest_turn_kept``: the number, from 1, of the oldest turn of which something is sent (None: there is no turn).
-    ``stages``: what was done, as `Stage` records. ``tools``: what came in as tools.
+    ``stages``: what was done, as `Stage` records. ``tools``: what came in as tools. ``facts``: what was to be watched.
     """
 
     def __init__(self, sent: list[Entry], before: list[Entry] | None, chat: Sendable, size: int, **fields):
@@ -70,7 +70,7 @@ class Request:
     @property
     def absent_facts(self) -> tuple[str, ...]:
         """The pinned texts and the ``facts`` that no message of the request holds, letter by letter: an alert."""
-        return tuple([fact for fact in self._facts if not any(fact in entry.text for entry in self._sent)])
+        return tuple([fact for fact in self.facts if not any(fact in entry.text for entry in self._sent)])
 
     def as_dict(self) -> dict:
         """Return everything as JSON-like data under the names of the attributes."""
