@@ -46,6 +46,12 @@ def fit(counter, window: int) -> int:
     return len(newest([counter(text) for text in PARTY], window))
 
 
+def counts_table() -> str:
+    """Return words, characters and tokens of the messages of the party, one row each."""
+    rows = {"words": count_words, "characters": len, "tokens": NEW}
+    return "\n".join(f"{name:<10}" + "".join(f"{count(text):>5}" for text in PARTY) for name, count in rows.items())
+
+
 def longest_beginning(text: str, limit: int, count) -> str:
     """Return the longest beginning that counts at most `limit`, found by trying all of them."""
     return text[: max(end for end in range(len(text) + 1) if count(text[:end]) <= limit)]
@@ -269,8 +275,8 @@ EXERCISES = (
     NumberTask(
         "01-2",
         "Keep-newest, counted in tokens",
-        "A chat has seven messages, oldest first. Their words: {words}. Their characters: {characters}. Their tokens: "
-        "{tokens}. The window holds {window} tokens. How many messages does keep-newest send?",
+        "A chat has seven messages, the oldest first:\n\n```\n{table}\n```\n\nThe window holds {window} tokens. How "
+        "many messages does keep-newest send?",
         unit="messages",
         right=lambda window: fit(NEW, window),
         wrong=(
@@ -300,9 +306,7 @@ EXERCISES = (
         variants=tuple(
             {
                 "window": window,
-                "words": ", ".join(str(count_words(text)) for text in PARTY),
-                "characters": ", ".join(str(len(text)) for text in PARTY),
-                "tokens": ", ".join(str(NEW(text)) for text in PARTY),
+                "table": counts_table(),
                 "walk": " + ".join(str(NEW(text)) for text in reversed(PARTY[-fit(NEW, window) - 1 :]))
                 + f" is more than {window}",
             }
