@@ -8,17 +8,18 @@ import re
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
-from itertools import combinations, pairwise
+from itertools import accumulate, combinations, pairwise
 
 import pytest
 
 pytest.importorskip("matplotlib")
 
 from contextlab import figures
+from contextlab.cost import usage
 from contextlab.errors import InputError, MissingDependency
 from contextlab.figures.svg import LETTER_INKS
 from contextlab.forecast import Sizes
-from contextlab.keep import KeepNewest
+from contextlab.keep import KeepNewest, LowWater
 from contextlab.pins import PinnedNote
 from contextlab.render import PlainRule
 from contextlab.replay import CountedChat, replay
@@ -36,6 +37,21 @@ ERRORS = [
 ]
 COUNT_ERRORS = [("prose", (8.6, 0.6)), ("phone numbers", (-57.6, -15.9)), ("Japanese", (-69.4, -98.6))]
 FACTORS = [("English", (1, 1)), ("Greek", (2.15, 5.21)), ("Chinese", (1.12, 1.58))]
+REUSED = {
+    "keep-newest": usage(KEEP_NEWEST[0]),
+    "low-water mark": usage(replay(CHAT, LowWater(), input_budget=4000)),
+}
+TOTALS = {f"{trace.input_budget:,}": list(accumulate(row.input_units for row in trace.rows)) for trace in KEEP_NEWEST}
+CHAIN = [
+    ("first", ["the", "cat", "sat", "on", "the", "mat"], ["91c0"], 0),
+    ("the same and more", ["the", "cat", "sat", "on", "the", "mat", "and", "ate"], ["91c0", "6b24"], 1),
+]
+PANELS = [
+    ("20 documents", "one model", [1, 5, 10, 15, 20], [0.69, 0.57, 0.55, 0.53, 0.55]),
+    ("20 documents", "another model", [1, 5, 10, 15, 20], [0.54, 0.52, 0.52, 0.53, 0.56]),
+    ("140 pairs", "one model", [1, 35, 70, 105, 140], [0.37, 0.38, 0.35, 0.66, 0.89]),
+    ("140 pairs", "another model", [1, 35, 70, 105, 140], [1.0, 0.94, 0.89, 0.8, 0.96]),
+]
 
 DRAWN = {
     "strip": lambda: figures.strip([("user", 35, "left"), ("assistant", 49)], "Two messages.", frame=(35, 100)),
@@ -51,6 +67,11 @@ DRAWN = {
     "two_causes": lambda: figures.two_causes_figure(SIZES),
     "count_error": lambda: figures.count_error_figure(COUNT_ERRORS),
     "language": lambda: figures.language_figure(FACTORS),
+    "resent": lambda: figures.resent_figure(),
+    "running_total": lambda: figures.running_total_figure(TOTALS, marks=[(141, TOTALS["32,000"][140], "turn 141")]),
+    "reuse": lambda: figures.reuse_figure(REUSED),
+    "chain": lambda: figures.chain_figure(CHAIN),
+    "position_effect": lambda: figures.position_effect_figure(PANELS, levels={"one model": (0.35, 0.83)}),
 }
 
 
@@ -354,6 +375,62 @@ def test_dots_stand_at_their_values(drawn, name, rows):
         assert {name for name, _ in rows} <= set(texts(svg))
 
 
+def test_the_staircase_has_every_turn_of_every_request(drawn):
+    assert drawn["resent"].alt.endswith("In all 55 blocks, 11,000 tokens.")
+    for svg in both(drawn["resent"]):
+        turns = [(int(one.get("data-request")), int(one.get("data-turn"))) for one in shapes(svg, "cl-turn")]
+        assert turns == [(row, turn) for row in range(1, 11) for turn in range(1, row + 1)]
+        assert len({one.get("width") for one in shapes(svg, "cl-turn")}) == 1
+        assert {"200", "2,000", "11,000"} <= set(texts(svg))
+
+
+def test_running_totals_end_at_their_sums(drawn):
+    for svg in both(drawn["running_total"]):
+        assert {" 747,934", " 1,441,049", " 4,167,129"} <= set(texts(svg))
+        ends = {}
+        for line in shapes(svg, "cl-line"):
+            numbers = [float(n) for n in re.findall(r"-?[\d.]+", line.get("d"))]
+            assert len(numbers) == 400
+            ends[line.get("data-name")] = numbers[1] - numbers[-1]  # pixels that the line rises
+        assert ends["4,000"] / ends["32,000"] == pytest.approx(747_934 / 4_167_129, rel=0.01)
+
+
+def area(shape) -> float:
+    """The area of a path of straight lines, by the shoelace formula."""
+    numbers = [float(n) for n in re.findall(r"-?[\d.]+", shape.get("d"))]
+    points = list(zip(numbers[::2], numbers[1::2], strict=True))
+    return abs(sum(a * d - b * c for (a, b), (c, d) in pairwise([*points, points[0]]))) / 2
+
+
+def test_areas_are_what_was_cached_and_computed(drawn):
+    assert "keep-newest: 708,383 of 747,934 computed" in drawn["reuse"].alt
+    for svg in both(drawn["reuse"]):
+        found = {(int(s.get("data-row")), s.get("data-part")): area(s) for s in shapes(svg, "cl-area")}
+        scale = found[0, "computed"] / 708_383
+        for row, used in enumerate(REUSED.values()):
+            assert found[row, "computed"] == pytest.approx(scale * sum(one.computed for one in used), rel=0.01)
+            assert found[row, "cached"] == pytest.approx(scale * sum(one.cached for one in used), rel=0.01)
+
+
+def test_blocks_of_a_chain_are_found_from_the_left(drawn):
+    for svg in both(drawn["chain"]):
+        rows = {}
+        for one in shapes(svg, "cl-block"):
+            rows.setdefault(int(one.get("data-row")), []).append(int(one.get("data-found")))
+        assert rows == {0: [0, 0], 1: [1, 0]}
+        assert texts(svg).count("91c0") == 2 and "6b24" in texts(svg)
+
+
+def test_measured_shares_stand_at_their_height(drawn):
+    for svg in both(drawn["position_effect"]):
+        lines = [[float(n) for n in re.findall(r"-?[\d.]+", s.get("d"))][1::2] for s in shapes(svg, "cl-line")]
+        assert len(lines) == 4
+        scale = (lines[3][3] - lines[3][0]) / (1.0 - 0.8)
+        for ys, (*_, shares) in zip(lines, PANELS, strict=True):
+            assert [ys[0] - y for y in ys] == pytest.approx([scale * (s - shares[0]) for s in shares], abs=0.05)
+    assert "0.35 without documents" in drawn["position_effect"].alt
+
+
 @pytest.mark.parametrize("name", DRAWN)
 def test_labels_stay_in_the_figure_and_do_not_collide(drawn, name):
     for svg in both(drawn[name]):
@@ -397,6 +474,14 @@ def test_labels_stay_in_the_figure_and_do_not_collide(drawn, name):
         (lambda: figures.two_causes_figure(SIZES, -1), "at least 0"),
         (lambda: figures.forecast_error_figure([]), "no forecast to draw"),
         (lambda: figures.count_error_figure([]), "at least one row"),
+        (lambda: figures.resent_figure(0), "1 to 24 turns"),
+        (lambda: figures.resent_figure(25), "not 25 of 200"),
+        (lambda: figures.running_total_figure({}), "at least one line"),
+        (lambda: figures.running_total_figure({"a": [1], "b": [1, 2]}), "of one length"),
+        (lambda: figures.reuse_figure({"a": []}), "at least one policy"),
+        (lambda: figures.reuse_figure({}), "no request to draw"),
+        (lambda: figures.chain_figure([("a", ["the"] * 4, [], 0)]), "one link for each full block"),
+        (lambda: figures.position_effect_figure([("task", "model", [1, 2], [0.5])]), "one share for each position"),
         (lambda: figures.language_figure([("English", (1,))]), "one number for each of o200k_base, cl100k_base"),
     ],
 )

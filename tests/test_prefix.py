@@ -24,12 +24,14 @@ from contextlab.prefix import (
     prompts,
     provider,
     providers,
+    reuse,
+    reuse_table,
     serve,
 )
 from contextlab.prefix import total as total_served
 from contextlab.render import PlainRule
 from contextlab.replay import CountedChat, replay
-from contextlab.script import scripted_chat
+from contextlab.script import NAME, scripted_chat
 from contextlab.summary import RollingSummary
 from contextlab.tokens import CharsPerToken, WordPieces
 
@@ -716,3 +718,43 @@ def test_the_simulator_is_not_far_from_the_floor_of_a_chain_in_an_ordered_dict()
         ours()
         ratios.append((middle - begin) / (time.process_time() - middle))
     assert max(ratios) > 0.35
+
+
+@pytest.fixture(scope="module")
+def lab():
+    """The 200-turn chat under keep-newest at two budgets, and with a low-water mark."""
+    chat = CountedChat(scripted_chat(), LAB_RULE)
+    policies = {"4k": (KeepNewest(), 4000), "32k": (KeepNewest(), 32_000), "mark": (LowWater(0.5), 4000)}
+    return {name: replay(chat, policy, input_budget=budget, fact=NAME) for name, (policy, budget) in policies.items()}
+
+
+def test_the_table_of_policies_has_hit_rate_and_computed_tokens_side_by_side(lab):
+    small, large, mark = reuse(lab)
+    assert [(row.sent, row.computed, round(row.billed), row.drop_turn) for row in (small, large, mark)] == [
+        (747_934, 708_383, 712_338, 19),
+        (4_167_129, 1_922_281, 2_146_766, 141),
+        (558_926, 48_835, 99_844, 19),
+    ]
+    assert (round(small.messages, 2), round(mark.messages, 1)) == (32.95, 24.7)
+    assert large.hit_rate > 10 * small.hit_rate and large.computed > 2 * small.computed
+    assert small.hit_rate == pytest.approx(1 - small.computed / small.sent)
+    assert [round(row.billed) for row in reuse(lab, turns=140)[:2]] == [478_703, 232_337]
+    assert reuse(lab, cached_price=1)[0].billed == 747_934
+
+
+def test_the_table_of_policies_with_blocks(lab):
+    rows = reuse(lab, block_size=16)
+    assert [row.computed for row in rows] == [708_702, 1_923_481, 50_446]
+    assert [round(row.hit_rate, 4) for row in rows] == [0.0525, 0.5384, 0.9097]
+
+
+def test_the_table_as_text_is_aligned_and_says_never(lab):
+    lines = reuse_table([*reuse(lab), reuse(lab)[0]._replace(policy="a longer name", drop_turn=None)]).splitlines()
+    assert len({len(line) for line in lines}) == 1
+    assert [line.split()[-1] for line in lines] == ["turn", "19", "141", "19", "never"]
+    assert lines[0].startswith("policy       ")
+
+
+def test_a_table_without_a_policy_is_refused():
+    with pytest.raises(InputError, match="at least one trace"):
+        reuse({})

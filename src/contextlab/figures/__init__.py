@@ -7,6 +7,7 @@ from .charts import (
     two_causes_figure,
     visible_figure,
 )
+from .costs import chain_figure, position_effect_figure, resent_figure, reuse_figure, running_total_figure
 from .counts import count_error_figure, language_figure
 from .pieces import Pieces, piece_groups, pieces_strip
 from .strips import Block, strip, strips, two_strips
@@ -21,6 +22,7 @@ __all__ = [
     "Block",
     "Figure",
     "Pieces",
+    "chain_figure",
     "count_error_figure",
     "css_variables",
     "figure",
@@ -31,6 +33,10 @@ __all__ = [
     "oldest_turn_figure",
     "piece_groups",
     "pieces_strip",
+    "position_effect_figure",
+    "resent_figure",
+    "reuse_figure",
+    "running_total_figure",
     "step_figure",
     "strip",
     "strips",
