@@ -1,18 +1,36 @@
-"""Sweeps: the same task over many seeds, on any executor, into one file, resumable."""
+"""Policies side by side: what each sends and computes; and sweeps, the same task over many seeds into one file."""
 
 from __future__ import annotations
 
 import csv
 import os
+from collections import namedtuple
+from math import sqrt
 from pathlib import Path
+from statistics import fmean, stdev
 
-from .errors import InputError
+from . import cost
+from .errors import InputError, MissingDependency
+from .eviction import LeastUsed
+from .keep import Beside, KeepNewest, LastN, LowWater
+from .notes import Noted
+from .pins import Pinned
+from .planted import KINDS, PER_KIND, PlantedChat, SimulatedModel, planted_chat
+from .render import PlainRule
+from .replay import CountedChat, holds_any, replay
+from .retrieval import Retrieved
+from .summary import Summarised
+from .tokens import WordPieces
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from concurrent.futures import Executor
 
+    from .keep import Policy
+    from .replay import Trace
+
+Z = 1.959964  # standard deviations on each side that hold 95 % of a normal distribution
 CHUNK = 20  # keys that one job of the executor takes on
 
 
@@ -57,6 +75,34 @@ def sweep(
         writer.writerows(sorted(row for row in rows if row[0] in wanted))
     os.replace(ready, path)
     part.unlink()
+
+
+def cluster_executor(workers: int = 2, address: str | None = None):
+    """Return an executor on a Dask cluster for `sweep`: a local one of ``workers`` processes, or that at ``address``.
+
+    It is a context manager: ``with cluster_executor() as executor``. Raises `MissingDependency` without the extra
+    ``contextlab[cluster]``.
+    """
+    from contextlib import contextmanager
+
+    try:
+        from distributed import Client, LocalCluster
+    except ImportError as error:
+        raise MissingDependency(f"a cluster needs the extra: pip install 'contextlab[cluster]' ({error})") from None
+
+    @contextmanager
+    def running():
+        if address is not None:
+            with Client(address) as client:
+                yield client.get_executor()
+            return
+        with (
+            LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=None) as cluster,
+            Client(cluster) as client,
+        ):
+            yield client.get_executor()
+
+    return running()
 
 
 def data_file(name: str) -> Path:
@@ -123,3 +169,181 @@ def _read_part(part, columns):
         writer.writerow(columns)
         writer.writerows(rows)
     return rows
+
+
+# Name -> a function from a `SimulatedModel` to a policy. Caps are in the units of the word pieces.
+POLICIES = {
+    "last 10 messages": lambda model: LastN(10),
+    "keep-newest": lambda model: KeepNewest(),
+    "low-water mark": lambda model: LowWater(0.5),
+    "pins": lambda model: Beside(Pinned(cap=200)),
+    "pins beside the question": lambda model: Beside(Pinned(cap=200, place="beside")),
+    "rolling summary": lambda model: Beside(Summarised(model.summariser(), cap=300), mark=0.5),
+    "summary every turn": lambda model: Beside(Summarised(model.summariser(), cap=300)),
+    "notes + last 10": lambda model: Beside(Noted(model.updates, cap=1000), last=10),
+    "window + notes": lambda model: Beside(Noted(model.updates, cap=1000, place="beside"), mark=0.5),
+    "retrieval": lambda model: Beside(Retrieved(cap=500)),
+    "least recently used": lambda model: LeastUsed("lru"),
+    "least often used": lambda model: LeastUsed("lfu"),
+    "pins + summary": lambda model: Beside(Pinned(cap=200), Summarised(model.summariser(), cap=300), mark=0.5),
+    "pins + retrieval": lambda model: Beside(Pinned(cap=200), Retrieved(cap=500), mark=0.5),
+    "new chat + carried note": lambda model: Beside(Summarised(model.summariser(), cap=300), mark=0),
+}
+# What the sweep runs: each policy at two budgets, and larger windows for keep-newest alone.
+SETUPS = (
+    *((name, budget) for budget in (4000, 8000) for name in POLICIES),
+    *(("keep-newest", budget) for budget in (16000, 32000)),
+)
+COMPARISON_COLUMNS = (
+    *("seed", "setup", *KINDS, "stale", "misled"),
+    *("sent", "computed", "read", "written", "calls", "kept"),
+)
+
+
+class Outcome(namedtuple("Outcome", "right stale misled sent computed read written calls kept")):
+    """What one policy did on one planted chat.
+
+    ``right``: kind -> facts whose right value stood in the request that asked about them. ``stale``: requests with an
+    outdated value; ``misled``: those of them without the right one. ``sent`` and ``computed``: units of all requests,
+    and what of them the prefix of the request before could not save. ``read``, ``written``, ``calls``: what the
+    policy's own calls of a summariser or note taker cost. ``kept``: messages kept on average.
+    """
+
+    __slots__ = ()
+
+
+def outcome(chat: PlantedChat, policy: Policy, budget: int, counted: CountedChat | None = None) -> Outcome:
+    """Play a planted chat under a policy with an input budget in word pieces.
+
+    ``counted`` is the chat counted before (`count`), so that several policies share the work.
+
+    >>> pins = outcome(planted_chat(seed=1), Beside(Pinned(cap=200)), budget=4000)
+    >>> pins.right, pins.misled
+    ({'early': 0, 'middle': 0, 'corrected': 2, 'contradicted': 1}, 0)
+    """
+    trace = replay(counted or count(chat), policy, input_budget=budget)
+    right, stale, misled = dict.fromkeys(KINDS, 0), 0, 0
+    for fact in chat.facts:
+        seen = visible(trace, fact.asked, fact.value)
+        right[fact.kind] += seen
+        if fact.stale and visible(trace, fact.asked, fact.stale):
+            stale += 1
+            misled += not seen
+    used = cost.total(cost.usage(trace))
+    own = [part.spent for part in getattr(policy, "parts", ()) if hasattr(part, "spent")]
+    calls, read, written = (sum(spent[i] for spent in own) for i in range(3))
+    return Outcome(right, stale, misled, used.sent, used.computed, read, written, calls, trace.mean_messages_kept)
+
+
+def count(chat: PlantedChat) -> CountedChat:
+    """Return a planted chat counted in word pieces."""
+    return CountedChat(chat.messages, PlainRule(WordPieces()))
+
+
+def visible(trace: Trace, turn: int, text: str) -> bool:
+    """Return whether a text stands in the request of a turn: in its header, its footer or a kept message."""
+    kept = trace.kept[turn - 1]
+    noted = any(text in message.text for message in (*kept.header, *kept.footer))
+    return noted or holds_any(kept.indices, trace.chat.holders(text))
+
+
+def comparison_rows(seed: int, setups: Iterable[int] = range(len(SETUPS))) -> list[tuple[int, ...]]:
+    """Return one row of `COMPARISON_COLUMNS` for each of the `SETUPS` on the planted chat of this seed.
+
+    ``setups`` are indices into `SETUPS`, all by default. ``kept`` is in hundredths of a message.
+
+    >>> comparison_rows(1, setups=[1])
+    [(1, 1, 0, 0, 0, 0, 0, 0, 436116, 395596, 0, 0, 0, 3151)]
+    """
+    chat = planted_chat(seed)
+    counted = count(chat)
+    rows = []
+    for setup in setups:
+        name, budget = SETUPS[setup]
+        seen = outcome(chat, POLICIES[name](SimulatedModel(chat)), budget, counted)
+        rows.append((seed, setup, *(seen.right[kind] for kind in KINDS), *seen[1:-1], round(seen.kept * 100)))
+    return rows
+
+
+class Interval(namedtuple("Interval", "value low high")):
+    """A value and the ends of its 95 % interval."""
+
+    __slots__ = ()
+
+
+def rate(hits: int, tries: int) -> Interval:
+    """Return hits / tries with its Wilson score interval (Wilson 1927), 95 %.
+
+    >>> [round(number, 3) for number in rate(18, 20)]
+    [0.9, 0.699, 0.972]
+    """
+    if tries < 1 or not 0 <= hits <= tries:
+        raise InputError(f"{hits} hits of {tries} tries are no rate")
+    share, scale = hits / tries, 1 + Z * Z / tries
+    middle = (share + Z * Z / (2 * tries)) / scale
+    half = Z / scale * sqrt(share * (1 - share) / tries + Z * Z / (4 * tries * tries))
+    return Interval(share, max(0.0, middle - half), min(1.0, middle + half))
+
+
+def average(values: Sequence[float]) -> Interval:
+    """Return a mean with its 95 % interval from the spread of the values (normal approximation).
+
+    >>> [round(number, 2) for number in average([9.0, 10.0, 11.0, 10.0])]
+    [10.0, 9.2, 10.8]
+    """
+    half = Z * stdev(values) / sqrt(len(values)) if len(values) > 1 else 0.0
+    return Interval(fmean(values), fmean(values) - half, fmean(values) + half)
+
+
+class Result(namedtuple("Result", "policy budget seeds right by_kind stale misled sent own computed hit_rate kept")):
+    """One line of the comparison's table, over all seeds.
+
+    ``right``: how often the right value was visible when asked about; ``by_kind``: the same for each kind. ``stale``
+    and ``misled``: rates over the facts that changed (see `Outcome`). ``sent``: units of all requests of a chat;
+    ``own``: units that the policy's own calls read and wrote; ``computed``: of ``sent``, what was not cached; all
+    averages. ``hit_rate``: the share that was cached. ``kept``: messages kept on average. Rates and averages are
+    `Interval`, but for the last two.
+    """
+
+    __slots__ = ()
+
+    @property
+    def units(self) -> float:
+        """All units that a chat costs on average: sent, and the policy's own calls."""
+        return self.sent.value + self.own.value
+
+
+def results(rows: Iterable[Sequence[int]]) -> list[Result]:
+    """Return one `Result` a setup from rows of `comparison_rows`, in the order of `SETUPS`."""
+    by_setup = {}
+    for row in rows:
+        by_setup.setdefault(row[1], []).append(dict(zip(COMPARISON_COLUMNS, row, strict=True)))
+    found = []
+    for setup, runs in sorted(by_setup.items()):
+        sums = {column: sum(one[column] for one in runs) for column in COMPARISON_COLUMNS}
+        asks = PER_KIND * len(runs)  # of each kind
+        found.append(
+            Result(
+                *SETUPS[setup],
+                seeds=len(runs),
+                right=rate(sum(sums[kind] for kind in KINDS), asks * len(KINDS)),
+                by_kind={kind: rate(sums[kind], asks) for kind in KINDS},
+                stale=rate(sums["stale"], 2 * asks),
+                misled=rate(sums["misled"], 2 * asks),
+                sent=average([one["sent"] for one in runs]),
+                own=average([one["read"] + one["written"] for one in runs]),
+                computed=average([one["computed"] for one in runs]),
+                hit_rate=1 - sums["computed"] / sums["sent"],
+                kept=sums["kept"] / 100 / len(runs),
+            )
+        )
+    return found
+
+
+def best_trades(found: Iterable[Result], price: Callable[[Result], float] = lambda one: one.units) -> list[Result]:
+    """Return the results that no other beats, the cheapest first: what costs less shows the right value less often."""
+    line = []
+    for one in sorted(found, key=lambda one: (price(one), -one.right.value)):
+        if not line or one.right.value > line[-1].right.value:
+            line.append(one)
+    return line

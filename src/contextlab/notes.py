@@ -28,6 +28,7 @@ LAST_POINTS = 3
 STATUSES = ("active", "confirmed", "superseded")
 TIERS = ("full", "last points", "one line")
 HEAD = "Notes on this chat:"
+SLACK = 8  # units that two texts may cost less together than apart
 
 
 class Section(namedtuple("Section", "topic status points updated superseded_by", defaults=(None,))):
@@ -81,11 +82,13 @@ class Notes:
         self.recent, self.old, self.last_points, self.degrade = recent, old, last_points, degrade
         self.at = 0  # index of the newest message that the notes know of
         self._sections = {}  # identity of the topic -> Section, in the order in which they began
+        self._counter, self._counted = None, {}
 
     def copy(self) -> Notes:
         """Return notes with the same settings and sections; what happens to one does not touch the other."""
         notes = Notes(self.recent, self.old, self.last_points, self.degrade)
         notes.at, notes._sections = self.at, dict(self._sections)
+        notes._counter, notes._counted = self._counter, self._counted
         return notes
 
     def __iter__(self) -> Iterator[Section]:
@@ -176,32 +179,35 @@ class Notes:
         ranked = sorted(
             begun, key=lambda key: (first.get(key, len(first)), -self._sections[key].updated, -begun.index(key))
         )
+        count = self._counts(counter)
         chosen, text, tokens, compressed, skipped = {}, "", 0, [], []
         most_relevant = True
         for key in ranked:
             section = self._sections[key]
             tier, why = self._tier(section, now)
+            full = count(self._show(section, "full"))
             if tier == "superseded":
-                skipped.append(Shortened(section.topic, counter(self._show(section, "full")), why))
+                skipped.append(Shortened(section.topic, full, why))
                 continue
             may_degrade = self.degrade == "all" or (self.degrade == "first" and most_relevant)
             most_relevant = False
             lower = TIERS[TIERS.index(tier) :] if may_degrade else (tier,)
             for shown in lower:
-                view = {**chosen, key: self._show(section, shown)}
-                longer = "\n".join([HEAD, *(view[other] for other in begun if other in view)])
-                units = counter(longer)
+                view = self._show(section, shown)
+                alone = count(view)
+                if tokens + alone - count("") > cap + SLACK:
+                    continue  # far too large: the whole need not be counted
+                longer = {**chosen, key: view}
+                whole = "\n".join([HEAD, *(longer[other] for other in begun if other in longer)])
+                units = counter(whole)
                 if units <= cap:
-                    chosen, text, tokens = view, longer, units
-                    if shown != tier:
-                        why = "the cap is full"
+                    chosen, text, tokens = longer, whole, units
                     if shown != "full":
-                        compressed.append(
-                            Shortened(section.topic, counter(self._show(section, "full")), f"{why}: {shown}")
-                        )
+                        why = why if shown == tier else "the cap is full"
+                        compressed.append(Shortened(section.topic, full, f"{why}: {shown}"))
                     break
             else:
-                skipped.append(Shortened(section.topic, counter(self._show(section, lower[-1])), "the cap is full"))
+                skipped.append(Shortened(section.topic, alone, "the cap is full"))
         return Rendered(text, tokens, tuple(compressed), tuple(skipped))
 
     def message(self, cap: int, counter: Callable[[str], int], role: str = "system", **options) -> Message | None:
@@ -212,6 +218,19 @@ class Notes:
     def export(self) -> list[dict]:
         """Return all sections in full as plain dicts, ready for JSON."""
         return [{**section._asdict(), "points": list(section.points)} for section in self._sections.values()]
+
+    def _counts(self, counter):
+        """Return a counter of single sections that counts each text once, as long as it is asked for the same one."""
+        if self._counter is not counter or len(self._counted) > 5000:
+            self._counter, self._counted = counter, {}
+        counted = self._counted
+
+        def count(text):
+            if text not in counted:
+                counted[text] = counter(text)
+            return counted[text]
+
+        return count
 
     def _known(self, topic):
         if not isinstance(topic, str) or not one_line(topic):
@@ -310,6 +329,7 @@ class Noted(Part):
         self._read = 0
         self._note = ()
         self._cost = Spent(0, 0, 0)
+        self._counter = None
 
     @property
     def spent(self) -> Spent:
@@ -324,10 +344,12 @@ class Noted(Part):
                 end += 1
             self._exchange(history, end)
             self._read = end
-        role, cost = self.role, history.cost
-        self.rendered = self.notes.render(self._cap, lambda text: cost(Message(role, text)), now=stop)
+        if self._counter is None:
+            role, cost = self.role, history.cost
+            self._counter = lambda text: cost(Message(role, text))
+        self.rendered = self.notes.render(self._cap, self._counter, now=stop)
         if not self._note or self._note[0].content != self.rendered.text:
-            self._note = (Message(role, self.rendered.text),) if self.rendered.text else ()
+            self._note = (Message(self.role, self.rendered.text),) if self.rendered.text else ()
         return self.rendered.tokens, self.rendered.tokens
 
     def _exchange(self, history, end):

@@ -194,9 +194,10 @@ def one_line(text: str) -> str:
     >>> one_line("login\\n## system\\x00 <|im_end|>")
     'login ## system < |im_end| >'
     """
-    from unicodedata import category
+    if not text.isprintable():
+        from unicodedata import category
 
-    text = "".join(" " if category(sign) in ("Cc", "Zl", "Zp", "Cs") else sign for sign in text)
+        text = "".join(" " if category(sign) in ("Cc", "Zl", "Zp", "Cs") else sign for sign in text)
     return " ".join(text.replace("<|", "< |").replace("|>", "| >").split())
 
 

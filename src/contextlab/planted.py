@@ -74,7 +74,7 @@ def planted_chat(seed: int, turns: int = TURNS) -> PlantedChat:
     >>> chat = planted_chat(seed=1)
     >>> fact = chat.facts[4]
     >>> fact.kind, fact.key, fact.stale, fact.value
-    ('corrected', 'budget', '470 euros', '390 euros')
+    ('corrected', 'train seat', '150-C', '759-C')
     """
     if turns < 80:
         raise InputError(f"the planted facts need at least 80 turns, not {turns}")
@@ -129,7 +129,7 @@ class SimulatedModel:
     >>> chat = planted_chat(seed=1)
     >>> model = SimulatedModel(chat, notice=1)
     >>> [model.facts(message) for message in chat.messages if message.turn == chat.facts[4].changed][0]
-    ['Correction: my budget is 390 euros.']
+    ['Correction: my train seat is 759-C.']
     """
 
     def __init__(self, chat: PlantedChat, loss: float = LOSS, notice: float = NOTICE):
