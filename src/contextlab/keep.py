@@ -330,8 +330,10 @@ class Beside:
                 parts[part.name] = parts.get(part.name, 0) + need
             must = max(newest_that_fit(history, self.room, parts).start, stop - last)  # an error when nothing fits
             most = sum(most for _, most in needs)
-            low = self._cut(history, newest_run(history.prefix, int(self.mark * self.room + 1e-9) - most, stop))
-            first = max(low, self._cut(history, stop - int(self.mark * last + 1e-9)))
+            first = newest_run(history.prefix, int(self.mark * self.room + 1e-9) - most, stop)
+            if self.last is not None:
+                first = max(first, stop - int(self.mark * last + 1e-9))
+            first = self._cut(history, first)
             fits = history.units(first, stop) + most <= self.room
             if not fits or not all(part.fold(history, first) for part in self.parts):
                 first = self._cut(history, must)

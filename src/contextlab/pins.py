@@ -431,7 +431,8 @@ class Pins:
         if own != message.text and message.role in ("user", "tool", "function"):
             why = "quoted or pasted text" if message.role in self.authors else f"the text of a {message.role}"
             patterns = [extract for extract in self.extractors if extract in EXTRACTORS]  # a model is not asked again
-            for fact in self._extract(message.text, message.turn, [], patterns):
+            bare = re.sub(r"<[^>\n]*>|[>“”\"«»`]", "\n", message.text)
+            for fact in self._extract(bare, message.turn, [], patterns):
                 if fact not in facts and fact.kind != "statement":
                     events.append(Event(message.turn, "refused", fact.key, fact.value, why))
         self.log += events
