@@ -23,7 +23,7 @@ chat, never on how often somebody asked before.
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from itertools import pairwise
 
 from . import render
@@ -172,6 +172,8 @@ class Assembler:
         self._as_dicts = True  # what comes in as dicts goes out as dicts
         self._additions = {}  # a message that is not of the chat -> its entry, counted
         self._known = None  # the version of the chat and the room that rules 4 and 5 have seen
+        self._reduced = {}  # what rule 4 did
+        self._reductions = {}  # name of a stage, index in the input -> the smaller entry, counted
         self._first = 0  # by these rules nothing before this place is kept
         self._sent = None  # the entries of the last request
 
@@ -212,9 +214,10 @@ class Assembler:
         if self._size > len(self._instructions) and not chat.users:
             raise InputError("no user message can be sent, so there is nothing to answer")
         parts, top, beside, stages = self._around_the_history()
-        room = self.budget - sum(parts.values()) + parts["current user message"] + parts["newest group"]
+        held = parts["current user message"] + parts["newest group"]
+        room = self.budget - sum(parts.values()) + held
         try:
-            kept = self._catch_up(room)
+            kept = self._catch_up(max(room - self._unused_caps(parts), held))
         except BudgetError as error:
             raise type(error)(error.message, self.budget, _some({**parts, **error.parts})) from None
         if kept is not None:
@@ -226,42 +229,25 @@ class Assembler:
             runs, mark = self._marked_runs(room, kept)
             if runs is None:
                 raise ContextOverflow("what has to be sent does not fit", self.budget, _some(parts))
-            runs = [run for run in runs if run]
             held = sum([chat.units(run.start, run.stop) for run in runs])
             parts["omission"] = mark[0].units if mark else 0
             parts["history"] = held - parts["current user message"] - parts["newest group"]
             parts["rendering"] = 0
             sent = [*self._instructions, *top, *mark]
             for run in runs:
-                sent += beside if run.start == chat.users[-1] else ()
+                if beside and run.start == chat.users[-1]:
+                    sent += beside
                 sent += chat.messages[run.start : run.stop]
+            tokens = sum(parts.values())
             if not self._additive:
-                tokens = self.template.request([as_parts(entry.raw) for entry in sent], self.tools)
-                parts["rendering"] = tokens - sum(parts.values())
-            if sum(parts.values()) <= self.budget:
+                counted, tokens = tokens, self.template.request([as_parts(entry.raw) for entry in sent], self.tools)
+                parts["rendering"] = tokens - counted
+            if tokens <= self.budget:
                 break
             room = held + parts["omission"] - 1  # one more group has to leave
         stages += self._stages(runs, held, kept)
         before, self._sent = self._sent, sent
-        groups = [(entry.index,) for entry in self._instructions]
-        for run in runs:
-            groups += chat.indices[bisect_left(chat.starts, run.start) : bisect_left(chat.starts, run.stop)]
-        return Request(
-            sent,
-            before,
-            chat,
-            self._size,
-            facts=(*self._pins(), *self.facts),
-            parts=_some(parts),
-            budget=self.budget,
-            tokens_before=sum(parts.values()) - held + chat.total,
-            counter=getattr(self.counter, "name", "counter"),
-            exact="sum of parts" if self._additive else "rendered",
-            kept_groups=tuple(groups),
-            oldest_turn_kept=bisect_right(chat.users, runs[0].start) if runs else None,
-            stages=tuple(stages),
-            tools=self.tools,
-        )
+        return Request(self, sent, before, runs, parts, tokens + chat.total - held, stages)
 
     def _around_the_history(self):
         """Return parts, messages on top, messages beside the question, and what was left out (rules 1 and 2)."""
@@ -333,6 +319,11 @@ class Assembler:
             said = [one if isinstance(one, str) else _quoted(_message(one, "a retrieved message")) for one in group]
             yield "retrieved", Message("system", "\n".join([QUOTED, *said])), self.retrieved_cap
 
+    def _unused_caps(self, parts):
+        """Return what the parts with a cap leave of it: rules 4 and 5 reckon with a room that does not change."""
+        caps = {"notes": self.notes and self.notes_cap, "retrieved": self.retrieved_cap}
+        return sum(max(cap - parts.get(part, 0), 0) for part, cap in caps.items() if cap)
+
     def _came_back(self, current):
         """Return the contents of the instructions and of what stands before the question: a request may come back."""
         chat, place = self._chat, current
@@ -356,12 +347,13 @@ class Assembler:
         chat, strategy = self._chat, self.strategy
         if not (strategy or self._smaller) or not chat.users:
             return None
-        if self._known is None or self._known[0] != chat.version:
-            self._reduced = {name: [] for name in self._smaller}  # places, indices in the input, tokens saved
-            self._searched = dict.fromkeys(self._smaller, 0)  # rule 4 has seen the places before this one
         if self._known != (chat.version, room):
+            if self._reduced:
+                chat.restore()
             self._known = chat.version, room
             self._seen, self._first, self._kept = 0, 0, None
+            self._reduced = {name: [] for name in self._smaller}  # places, indices in the input, tokens saved
+            self._searched = dict.fromkeys(self._smaller, 0)  # rule 4 has seen the places before this one
             if strategy:
                 strategy.start(room)
         for stop in chat.points[self._seen :]:
@@ -390,8 +382,11 @@ class Assembler:
         for place in range(max(self._searched[name], self._first), newest):
             entry = chat.messages[place]
             if entry.role in RESULTS and isinstance(entry.content, str):
-                text = self._smaller[name](entry.content)
-                reduced = entry if text == entry.content else entry.with_content(text, self._count)
+                reduced = self._reductions.get((name, entry.index))
+                if reduced is None:
+                    text = self._smaller[name](entry.content)
+                    reduced = entry if text == entry.content else entry.with_content(text, self._count)
+                    self._reductions[name, entry.index] = reduced
                 if reduced.units < entry.units:
                     smaller[place] = reduced
                     self._reduced[name].append((place, entry.index, entry.units - reduced.units))
@@ -423,10 +418,12 @@ class Assembler:
         if start > current:  # all older turns have left
             after = max(newest_run(chat.prefix, left, stop), self._first, current + 1)
             after = chat.starts[bisect_left(chat.starts, after)] if after < newest else newest
-            return [range(current, current + 1), range(after, stop)]
+            runs = [range(current, current + 1), range(after, stop)]
+            return runs if after < stop else runs[:1]
         borders = chat.users if self.start_with_user else chat.starts
         if kept is None or isinstance(kept.indices, range):
-            return [range(borders[bisect_left(borders, start)], current), range(current, stop)]
+            start = borders[bisect_left(borders, start)]
+            return [range(start, current), range(current, stop)] if start < current else [range(current, stop)]
         # The strategy keeps more than one run: an older turn stays when all of it is kept.
         chosen = set(kept.indices)
         turns = [range(*turn) for turn in pairwise(borders[: bisect_left(borders, current) + 1])]

@@ -107,7 +107,7 @@ class Sendable(History):
     ``starts`` and ``indices``: for each group its first place in the history, and its indices in the input.
     ``users``: the places of the user messages. ``points``: the lengths at which a request can be made, behind each
     user message and each result. ``broken``: is anything left out? ``total``: the units of all that was appended.
-    ``version`` rises when a late result has moved what stands behind its call.
+    ``version`` rises when places have changed: a late result moves what stands behind its call.
 
     >>> chat = Sendable()
     >>> call = {"id": "a", "type": "function", "function": {"name": "clock", "arguments": "{}"}}
@@ -179,13 +179,17 @@ class Sendable(History):
     def _settle(self, group):
         if not self.indices or group[0].index > self.indices[-1][0]:
             self._put(group)
-            return
-        self._start_over()  # the last result came late: everything behind the call moves
-        for one in self._groups:
-            if isinstance(one, Entry):
-                self._put((one,))
-            elif not one.fault and not one.waiting:
-                self._put(one)
+        else:
+            self.restore()  # the last result came late: everything behind the call moves
+
+    def restore(self) -> None:
+        """Put every group that can be sent in its place again, as it came in."""
+        self._start_over()
+        for group in self._groups:
+            if isinstance(group, Entry):
+                self._put((group,))
+            elif not group.fault and not group.waiting:
+                self._put(group)
 
     def _put(self, group):
         place = self.stop

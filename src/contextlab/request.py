@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections import namedtuple
 
 from .repair import copied
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from .repair import Entry, Sendable
+    from .repair import Entry
 
 __all__ = ["Request", "Stage"]
 
@@ -22,25 +23,57 @@ class Stage(namedtuple("Stage", "name indices tokens note")):
 class Request:
     """What is sent, and the log of how it came about.
 
-    ``parts``: part of the request -> its tokens. ``budget``: the most tokens that a request may have.
-    ``tokens_before``: the tokens with nothing left out. ``counter``: the name of what counted. ``exact``: whether the
-    count is the "sum of parts" of an additive template, or the request was "rendered".
-    ``kept_groups``: the groups that are sent, instructions first, as tuples of indices into the input.
-    ``oldest_turn_kept``: the number, from 1, of the oldest turn of which something is sent (None: there is no turn).
-    ``stages``: what was done, as `Stage` records. ``tools``: what came in as tools. ``facts``: what was to be watched.
+    ``budget``: the most tokens that it may have. ``tokens_before``: its tokens with nothing left out. ``counter``: the
+    name of what counted. ``exact``: whether the count is the "sum of parts" of an additive template, or the request
+    was "rendered". ``stages``: what was done, as `Stage` records. ``tools``: what came in as tools. ``facts``: what
+    was to be watched.
     """
 
-    def __init__(self, sent: list[Entry], before: list[Entry] | None, chat: Sendable, size: int, **fields):
-        self._sent = sent
-        self._before = before
-        self._chat = chat
-        self._size = size  # of the input; the chat may have grown since
-        self.__dict__.update(fields)
+    def __init__(
+        self,
+        assembler,
+        sent: list[Entry],
+        before: list[Entry] | None,
+        runs: list[range],
+        parts: dict,
+        tokens_before: int,
+        stages: list[Stage],
+    ):
+        chat = assembler._chat
+        self._sent, self._before, self._runs, self._parts, self._chat = sent, before, runs, parts, chat
+        self._starts, self._indices, self._users = chat.starts, chat.indices, chat.users  # they only grow
+        self._instructions = len(assembler._instructions)
+        self._size = assembler._size
+        self.budget = assembler.budget
+        self.counter = getattr(assembler.counter, "name", "counter")
+        self.exact = "sum of parts" if assembler._additive else "rendered"
+        self.tools = assembler.tools
+        self.facts = (*assembler._pins(), *assembler.facts)
+        self.tokens_before = tokens_before
+        self.stages = tuple(stages)
+
+    @property
+    def parts(self) -> dict[str, int]:
+        """Part of the request -> its tokens; parts of no tokens are left out."""
+        return {name: tokens for name, tokens in self._parts.items() if tokens}
 
     @property
     def input_tokens(self) -> int:
         """The tokens of the whole request, exact under its template."""
-        return sum(self.parts.values())
+        return sum(self._parts.values())
+
+    @property
+    def kept_groups(self) -> tuple[tuple[int, ...], ...]:
+        """The groups of the input that are sent, instructions first, as indices into the input."""
+        groups = [(i,) for i in range(self._instructions)]
+        for run in self._runs:
+            groups += self._indices[bisect_left(self._starts, run.start) : bisect_left(self._starts, run.stop)]
+        return tuple(groups)
+
+    @property
+    def oldest_turn_kept(self) -> int | None:
+        """The number, from 1, of the oldest turn of which something is sent; None when there is no turn."""
+        return bisect_right(self._users, self._runs[0].start) if self._runs else None
 
     @property
     def messages(self) -> list:
