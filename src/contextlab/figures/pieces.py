@@ -24,7 +24,7 @@ _RULES = (
     "border-bottom:2px solid}"
     ".cl-pieces .cl-text sup{font:600 .62em/1 var(--sans,system-ui,sans-serif);white-space:nowrap;"
     "margin-inline:.15em}"
-    ".cl-pieces .cl-unseen{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);border:0}"
+    ".cl-pieces .visually-hidden{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);border:0}"
 )
 
 
@@ -120,7 +120,7 @@ def pieces_strip(
     for i, (text, count) in enumerate(groups):
         mark = ""
         if count > 1:
-            words = f" {unit}" if shared <= FEW else f'<i class="cl-unseen"> {unit}</i>'
+            words = f" {unit}" if shared <= FEW else f'<i class="visually-hidden"> {unit}</i>'
             mark = f'<sup lang="en" dir="ltr">{count}{words}</sup>'
         shown = _escape(text).replace("\n", "↵\n")
         odd = ' class="cl-odd"' if i % 2 else ""

@@ -48,8 +48,8 @@ def fit(counter, window: int) -> int:
 
 def counts_table() -> str:
     """Return words, characters and tokens of the messages of the party, one row each."""
-    rows = {"words": count_words, "characters": len, "tokens": NEW}
-    return "\n".join(f"{name:<10}" + "".join(f"{count(text):>5}" for text in PARTY) for name, count in rows.items())
+    rows = {"words": count_words, "chars": len, "tokens": NEW}
+    return "\n".join(f"{name:<6}" + "".join(f"{count(text):>4}" for text in PARTY) for name, count in rows.items())
 
 
 def longest_beginning(text: str, limit: int, count) -> str:
