@@ -1,7 +1,9 @@
-"""What all tests share: a skip is said aloud, and where nothing may be skipped it is a failure."""
+"""What all tests share: one browser, and skips that are said aloud; where nothing may be skipped they are failures."""
 
 from __future__ import annotations
 
+import os
+import shutil
 import sys
 from pathlib import Path
 
@@ -11,6 +13,25 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tools"))
 
 from tested import strict  # noqa: E402 - the folder of the tools is on the path only now
+
+
+CHROMIUM = (
+    "chromium",
+    "chromium-browser",
+    "google-chrome",
+    "google-chrome-stable",
+    "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+    "/Applications/Chromium.app/Contents/MacOS/Chromium",
+)
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
 
 
 def _failed_when_strict(report) -> None:
@@ -30,3 +51,21 @@ def pytest_runtest_makereport(item, call):
 def pytest_make_collect_report(collector):
     outcome = yield
     _failed_when_strict(outcome.get_result())
+
+
+def chromium() -> str | None:
+    named = os.environ.get("CONTEXTLAB_CHROMIUM")
+    return named or next((found for name in CHROMIUM if (found := shutil.which(name))), None)
+
+
+@pytest.fixture(scope="session")
+def browser():
+    path = chromium()
+    if path is None:
+        pytest.skip("no Chromium on this machine: install it, or name it in CONTEXTLAB_CHROMIUM")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        running = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        yield running
+        running.close()

@@ -1,9 +1,7 @@
-"""The built site, a server for it, and one browser for all tests of a run."""
+"""The built site, and a server for it."""
 
 from __future__ import annotations
 
-import os
-import shutil
 import threading
 from pathlib import Path
 
@@ -11,23 +9,6 @@ import pytest
 import serve
 
 SITE = serve.SITE
-CHROMIUM = (
-    "chromium",
-    "chromium-browser",
-    "google-chrome",
-    "google-chrome-stable",
-    "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
-    "/Applications/Chromium.app/Contents/MacOS/Chromium",
-)
-FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 
 
 def page_names() -> list[str]:
@@ -59,21 +40,3 @@ def address(site):
     yield f"http://127.0.0.1:{running.server_port}/"
     running.shutdown()
     running.server_close()
-
-
-def chromium() -> str | None:
-    named = os.environ.get("CONTEXTLAB_CHROMIUM")
-    return named or next((found for name in CHROMIUM if (found := shutil.which(name))), None)
-
-
-@pytest.fixture(scope="session")
-def browser():
-    path = chromium()
-    if path is None:
-        pytest.skip("no Chromium on this machine: install it, or name it in CONTEXTLAB_CHROMIUM")
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        running = playwright.chromium.launch(executable_path=path, args=FLAGS)
-        yield running
-        running.close()

@@ -1,4 +1,4 @@
-"""A page with every widget of the book and of the family, made with the hook of the site, and a browser for it."""
+"""A page with every widget of the book and of the family, made with the hook of the site."""
 
 from __future__ import annotations
 
@@ -23,8 +23,6 @@ def load(name: str, path: Path):
 
 
 hook = load("widgets_hook", ROOT / "book" / "_ext" / "widgets.py")
-site = load("site_fixtures", ROOT / "tests" / "site" / "conftest.py")
-browser = site.browser
 
 HTML = """<!DOCTYPE html>
 <html lang="en" {theme}><head><meta charset="utf-8"><title>Widgets</title>
