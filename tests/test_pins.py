@@ -274,6 +274,7 @@ def test_a_value_cannot_forge_a_line_or_a_message():
     assert "\n" not in text and "<|" not in text and "|>" not in text and "\x1b" not in text
 
 
+@settings(deadline=None)
 @given(st.text(max_size=80))
 def test_one_line_has_no_line_ends_and_no_control_characters(text):
     line = one_line(text)
@@ -368,6 +369,7 @@ TEXTS = st.sampled_from(
 )
 
 
+@settings(deadline=None)
 @given(st.lists(TEXTS, max_size=25), st.integers(0, 160), st.sampled_from([len, WordPieces(), CharsPerToken()]))
 def test_the_cap_holds_on_the_measured_text_and_every_pin_is_shown_or_reported(texts, cap, counter):
     board = board_of(*texts)
@@ -387,6 +389,7 @@ def test_the_cap_holds_with_a_real_vocabulary(texts, cap):
     assert counter(board_of(*texts).render(cap, counter).text) <= cap
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(st.sampled_from(["user", "assistant", "tool"]), TEXTS), max_size=40))
 def test_a_pin_survives_whatever_comes_between(others):
     board = Pins()
@@ -460,6 +463,7 @@ class Fixed(Part):
         return (user(self.text),), ()
 
 
+@settings(deadline=None)
 @given(st.lists(st.integers(1, 30), min_size=1, max_size=40), st.integers(30, 200), st.sampled_from([0.25, 0.5, 1]))
 def test_beside_without_parts_is_low_water_and_keep_newest(costs, room, mark):
     history = History([user("x" * units) for units in costs], LENGTH.message)
@@ -472,6 +476,7 @@ def test_beside_without_parts_is_low_water_and_keep_newest(costs, room, mark):
         assert kept.units <= room
 
 
+@settings(deadline=None)
 @given(
     st.lists(st.integers(1, 30), min_size=1, max_size=30),
     st.integers(60, 200),
