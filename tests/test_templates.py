@@ -2,9 +2,11 @@
 
 import functools
 import json
+import pickle
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from pathlib import Path
 
@@ -442,6 +444,28 @@ def test_no_code_beside_a_template_is_run(tmp_path):
         tmp_path / "tiny", config, evil__py="raise SystemExit('run')", tokenizer__py="raise SystemExit('run')"
     )
     assert Template.from_file(path, O200K).request(SMALL) > 0
+
+
+# Templates travel, and threads share them.
+
+
+def test_a_template_travels_to_another_process(tmp_path):
+    path = folder(tmp_path / "tiny", CONFIG)
+    for template in (ChatML(O200K), SystemInLastUser(O200K), Template.from_file(path, O200K)):
+        count = template.request(SMALL)
+        copy = pickle.loads(pickle.dumps(template))
+        assert copy.request(SMALL) == count
+        assert copy.additive == template.additive
+    without = pickle.loads(pickle.dumps(Template.from_file(path)))
+    assert without.counter.path == str(path / "tokenizer.json")
+
+
+def test_threads_share_a_template():
+    template = SystemInLastUser(O200K)
+    chats = [[user("word " * number)] for number in range(40)]
+    alone = list(map(SystemInLastUser(O200K).request, chats))
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(template.request, chats)) == alone
 
 
 # What is loaded when.

@@ -271,6 +271,9 @@ class TokenizerFile:
         self.name = os.path.basename(os.path.dirname(os.path.abspath(self.path)))
         self._tokenizer = None
 
+    def __reduce__(self):
+        return TokenizerFile, (self.path,)
+
     def _load(self):
         import os
 

@@ -128,6 +128,13 @@ class Template:
         self._split = None
         self._estimates = None
 
+    def __getstate__(self) -> dict:
+        """What travels to another process: neither the lock nor the compiled template."""
+        return {**self.__dict__, "_sandboxes": {}, "_rendering": None, "_split": None}
+
+    def __setstate__(self, state: dict) -> None:
+        self.__dict__.update(state, _rendering=allocate_lock())
+
     @classmethod
     def from_file(
         cls, path: str, counter: Callable[[str], int] | None = None, *, now: datetime | None = None
