@@ -14,7 +14,6 @@ sys.path.insert(0, str(ROOT / "tools"))
 
 from tested import strict  # noqa: E402 - the folder of the tools is on the path only now
 
-
 CHROMIUM = (
     "chromium",
     "chromium-browser",
