@@ -255,6 +255,7 @@ def test_a_growing_chat_gives_the_request_that_the_whole_chat_gives(chat, window
         assert made == whole
 
 
+@settings(deadline=None)
 @given(chats, st.integers(60, 300))
 def test_a_request_stays_what_it_was_when_the_chat_grows(chat, window):
     growing = Assembler(window=window, max_output_tokens=0, counter=LETTERS, shorten_tool_results=2)
@@ -323,6 +324,7 @@ def test_any_other_template_is_rendered_once_when_the_first_choice_fits():
     assert (made.exact, made.parts["rendering"] < 0) == ("rendered", True)
 
 
+@settings(deadline=None)
 @given(st.lists(st.integers(0, 60), min_size=1, max_size=8), st.integers(0, 40), st.integers(1, 500))
 def test_one_more_group_leaves_until_the_rendered_request_fits(sizes, extra, window):
     chat = [user("x" * size) for size in sizes]
@@ -801,14 +803,13 @@ def test_an_empty_chat_is_an_empty_request_and_instructions_alone_are_sent():
         assemble([system("S" * 100)], window=100, max_output_tokens=0, counter=LETTERS)
 
 
-def test_what_comes_out_may_be_changed_without_harm():
+def test_the_callers_messages_may_be_changed_after_they_were_appended():
     growing = Assembler(window=1000, max_output_tokens=0, counter=LETTERS)
     said = [user("Hello"), calls("a"), result("a"), user("?")]
     growing.append(*said)
     said[0]["content"] = "changed"
     said[1]["tool_calls"][0]["function"]["name"] = "changed"
-    first = growing.request()
-    assert "changed" not in str(first.messages)
-    first.messages[1]["tool_calls"][0]["id"] = "changed"
-    first.messages[0]["content"] = "changed"
-    assert "changed" not in str(growing.request().messages)
+    made = growing.request()
+    assert "changed" not in str(made.messages)
+    made.messages.clear()
+    assert len(growing.request().messages) == 4

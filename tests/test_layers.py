@@ -36,7 +36,8 @@ notes
 retrieval eviction
 planted
 compare
-adapters parts repair
+adapters parts
+repair
 request
 assembler testing
 chatbot

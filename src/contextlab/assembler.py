@@ -161,7 +161,7 @@ class Assembler:
         if clear_tool_results:
             self._smaller["clear tool results"] = lambda text: CLEARED
         rule = render.OpenAIRecipe(self.counter)  # the estimate for a template that only counts whole requests
-        self._count_message = getattr(self.template, "message", rule.message)
+        self._count = getattr(self.template, "message", rule.message)
         self._tools_cost = getattr(self.template, "tools_cost", rule.tools_cost)(self.tools)
         self._reply_start = getattr(self.template, "reply_start", 0)
         self._additive = getattr(self.template, "additive", True)
@@ -202,9 +202,6 @@ class Assembler:
                 raise ContextOverflow("a message is larger than max_message_tokens", most, parts)
         return entry
 
-    def _count(self, message):
-        return self._count_message(as_parts(message))
-
     def _shortened(self, text, limit):
         return cut(text, max(limit, 0), self.counter, mark=SHORTENED)
 
@@ -213,13 +210,18 @@ class Assembler:
         chat = self._chat
         if self._size > len(self._instructions) and not chat.users:
             raise InputError("no user message can be sent, so there is nothing to answer")
-        parts, top, beside, stages = self._around_the_history()
+        parts, top = self._mandatory()
+        beside, stages = [], []
+        if self.summary or self.notes or self.retrieved:
+            self._add_optional(parts, top, beside, stages)
         held = parts["current user message"] + parts["newest group"]
         room = self.budget - sum(parts.values()) + held
-        try:
-            kept = self._catch_up(max(room - self._unused_caps(parts), held))
-        except BudgetError as error:
-            raise type(error)(error.message, self.budget, _some({**parts, **error.parts})) from None
+        kept = None
+        if chat.users and (self.strategy or self._smaller):
+            try:
+                kept = self._catch_up(max(room - self._unused_caps(parts), held))
+            except BudgetError as error:
+                raise type(error)(error.message, self.budget, _some({**parts, **error.parts})) from None
         if kept is not None:
             top += map(self._added, kept.header)
             beside += map(self._added, kept.footer)
@@ -234,44 +236,55 @@ class Assembler:
             parts["history"] = held - parts["current user message"] - parts["newest group"]
             parts["rendering"] = 0
             sent = [*self._instructions, *top, *mark]
+            messages = [entry.raw for entry in sent]
             for run in runs:
                 if beside and run.start == chat.users[-1]:
                     sent += beside
+                    messages += [entry.raw for entry in beside]
                 sent += chat.messages[run.start : run.stop]
+                messages += chat.raws[run.start : run.stop]
             tokens = sum(parts.values())
             if not self._additive:
-                counted, tokens = tokens, self.template.request([as_parts(entry.raw) for entry in sent], self.tools)
+                counted, tokens = tokens, self.template.request([as_parts(message) for message in messages], self.tools)
                 parts["rendering"] = tokens - counted
             if tokens <= self.budget:
                 break
             room = held + parts["omission"] - 1  # one more group has to leave
-        stages += self._stages(runs, held, kept)
+        if chat.broken or self._smaller or kept is not None:
+            stages += self._stages(runs, kept)
         before, self._sent = self._sent, sent
-        return Request(self, sent, before, runs, parts, tokens + chat.total - held, stages)
+        return Request(self, messages, sent, before, runs, parts, tokens + chat.total - held, stages)
 
-    def _around_the_history(self):
-        """Return parts, messages on top, messages beside the question, and what was left out (rules 1 and 2)."""
+    def _mandatory(self):
+        """Return the parts of rule 1 and the pinned notes as messages; `ContextOverflow` when they do not fit."""
         chat = self._chat
         current, newest = self._current()
-        pins = self._pins()
-        pinned = [self._added(Message("system", "\n- ".join([PINNED, *pins])))] if pins else []
-        already = self._came_back(current) if pins or self.summary or self.notes or self.retrieved else ()
-        top, beside, stages = [entry for entry in pinned if entry.content not in already], [], []
         parts = {
             "instructions": self._instructions_cost,
             "tools": self._tools_cost,
-            "pinned notes": sum([entry.units for entry in top]),
-            "current user message": chat.units(current, current + 1) if chat.users else 0,
-            "newest group": chat.units(newest, chat.stop),
+            "pinned notes": 0,
+            "current user message": chat.prefix[min(current + 1, chat.stop)] - chat.prefix[current],
+            "newest group": chat.prefix[chat.stop] - chat.prefix[newest],
             "reply start": self._reply_start,
         }
-        if self.pinned_cap is not None and parts["pinned notes"] > self.pinned_cap:
-            only = {"pinned notes": parts["pinned notes"]}
-            raise ContextOverflow("the pinned notes are larger than their cap", self.pinned_cap, only)
-        room = self.budget - sum(parts.values())
-        if room < 0:
+        top = []
+        if self.pinned:
+            pins = self._added(Message("system", "\n- ".join([PINNED, *self._pins()])))
+            if self.pinned_cap is not None and pins.units > self.pinned_cap:
+                only = {"pinned notes": pins.units}
+                raise ContextOverflow("the pinned notes are larger than their cap", self.pinned_cap, only)
+            if pins.content not in self._came_back():
+                parts["pinned notes"] = pins.units
+                top.append(pins)
+        if sum(parts.values()) > self.budget:
             raise ContextOverflow("what has to be sent does not fit", self.budget, _some(parts))
+        return parts, top
+
+    def _add_optional(self, parts, top, beside, stages):
+        """Add what rule 2 allows to the parts, the messages on top and those beside the question."""
+        room = self.budget - sum(parts.values())
         spent = dict.fromkeys(("summary", "notes", "retrieved"), 0)
+        already = self._came_back()
         for part, message, cap in self._optional():
             entry = self._added(message)
             free = room if cap is None else min(room, cap - spent[part])
@@ -283,9 +296,8 @@ class Assembler:
             spent[part] += entry.units
             room -= entry.units
             if not sent:
-                (beside if part == "retrieved" and chat.users else top).append(entry)
+                (beside if part == "retrieved" and self._chat.users else top).append(entry)
                 parts[part] = parts.get(part, 0) + entry.units
-        return parts, top, beside, stages
 
     def _current(self):
         """Return the places of the current user message and of the newest group behind it; the end if there is none."""
@@ -324,9 +336,10 @@ class Assembler:
         caps = {"notes": self.notes and self.notes_cap, "retrieved": self.retrieved_cap}
         return sum(max(cap - parts.get(part, 0), 0) for part, cap in caps.items() if cap)
 
-    def _came_back(self, current):
+    def _came_back(self):
         """Return the contents of the instructions and of what stands before the question: a request may come back."""
-        chat, place = self._chat, current
+        chat, (current, _) = self._chat, self._current()
+        place = current
         while place and chat.messages[place - 1].role in INSTRUCTION_ROLES:
             place -= 1
         return [entry.content for entry in self._instructions + chat.messages[place:current]]
@@ -345,8 +358,6 @@ class Assembler:
     def _catch_up(self, room):
         """Let rules 4 and 5 see the requests that could have been made since; return what the strategy keeps."""
         chat, strategy = self._chat, self.strategy
-        if not (strategy or self._smaller) or not chat.users:
-            return None
         if self._known != (chat.version, room):
             if self._reduced:
                 chat.restore()
@@ -432,24 +443,19 @@ class Assembler:
             del turns[0]
         return [*turns, range(current, stop)]
 
-    def _stages(self, runs, held, kept):
-        """Return what rules 3 to 6 did."""
-        chat = self._chat
+    def _stages(self, runs, kept):
+        """Return what rules 3 to 5 did."""
         stages = []
-        if chat.broken:
-            for group, why in chat.left_out():
-                indices = tuple([entry.index for entry in group])
-                stages.append(Stage("repair", indices, sum([entry.units for entry in group]), why))
-        for name in self._smaller if runs else ():
+        for group, why in self._chat.left_out():
+            indices = tuple([entry.index for entry in group])
+            stages.append(Stage("repair", indices, sum([entry.units for entry in group]), why))
+        for name in self._reduced:
             done = [one for one in self._reduced[name] if any(one[0] in run for run in runs)]
             if done:
                 _, indices, saved = zip(*done, strict=True)
                 stages.append(Stage(name, indices, sum(saved), f"{len(done)} tool results"))
         if kept is not None:
             stages.append(Stage("strategy", (), -kept.header_units, type(self.strategy).__name__))
-        if held < chat.prefix[-1]:
-            gone = chat.stop - sum(map(len, runs))
-            stages.append(Stage("drop", (), chat.prefix[-1] - held, f"{gone} messages"))
         return stages
 
 

@@ -14,9 +14,10 @@ from __future__ import annotations
 
 from itertools import accumulate
 
-from .chat import INSTRUCTION_ROLES, ROLES, Message
+from .chat import ROLES, Message
 from .errors import InputError
 from .keep import History
+from .parts import as_parts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ class Entry(Message):
             )
         entry.index = index
         try:
-            entry.units = count(entry.raw)
+            entry.units = count(as_parts(entry.raw))
         except InputError as error:
             raise InputError(f"{_where(index)}: {error}") from None
         return entry
@@ -84,7 +85,7 @@ class Entry(Message):
         """Return this entry with another text, counted."""
         raw = self.raw._replace(content=content) if isinstance(self.raw, Message) else {**self.raw, "content": content}
         entry = self._replace(content=content)
-        entry.raw, entry.index, entry.units = raw, self.index, count(raw)
+        entry.raw, entry.index, entry.units = raw, self.index, count(as_parts(raw))
         return entry
 
 
@@ -104,10 +105,10 @@ class Group(list):
 class Sendable(History):
     """The history of what can be sent, in the order in which it is sent; it grows with `append`.
 
-    ``starts`` and ``indices``: for each group its first place in the history, and its indices in the input.
-    ``users``: the places of the user messages. ``points``: the lengths at which a request can be made, behind each
-    user message and each result. ``broken``: is anything left out? ``total``: the units of all that was appended.
-    ``version`` rises when places have changed: a late result moves what stands behind its call.
+    ``raws``: the messages as they came in. ``starts`` and ``indices``: for each group its first place in the history,
+    and its indices in the input. ``users``: the places of the user messages. ``points``: the lengths at which a request
+    can be made, behind each user message and each result. ``total``: the units of all that was appended. ``version``
+    rises when places have changed: a late result moves what stands behind its call.
 
     >>> chat = Sendable()
     >>> call = {"id": "a", "type": "function", "function": {"name": "clock", "arguments": "{}"}}
@@ -118,7 +119,10 @@ class Sendable(History):
     ([(0,)], ['a call without its result', 'a result without a call before it'])
     """
 
-    __slots__ = ("_by_call", "_faulty", "_groups", "_open", "indices", "points", "starts", "total", "users", "version")
+    __slots__ = (
+        *("indices", "points", "raws", "starts", "total", "users", "version"),
+        *("_by_call", "_faulty", "_groups", "_open"),
+    )
 
     def __init__(self, cost: Callable | None = None):
         super().__init__((), cost)
@@ -131,7 +135,7 @@ class Sendable(History):
         self._start_over()
 
     def _start_over(self):
-        self.messages, self.prefix, self.stop = [], [0], 0
+        self.messages, self.raws, self.prefix, self.stop = [], [], [0], 0
         self.starts, self.indices, self.users, self.points = [], [], [], []
         self.version += 1
 
@@ -154,7 +158,7 @@ class Sendable(History):
             self._leave_out(entry, EMPTY)
         else:
             self._groups.append(entry)
-            self._put((entry,))
+            self._put_one(entry)
 
     def _append_result(self, entry):
         key = entry.tool_call_id if entry.role == "tool" else ("function", str(entry.name))
@@ -167,7 +171,7 @@ class Sendable(History):
                 self._settle(group)
         elif group is None and entry.role == "function":
             self._groups.append(entry)
-            self._put((entry,))
+            self._put_one(entry)
         else:
             self._leave_out(entry, SECOND_RESULT if group else NO_CALL)
 
@@ -187,28 +191,37 @@ class Sendable(History):
         self._start_over()
         for group in self._groups:
             if isinstance(group, Entry):
-                self._put((group,))
+                self._put_one(group)
             elif not group.fault and not group.waiting:
                 self._put(group)
 
+    def _put_one(self, entry):
+        self.starts.append(self.stop)
+        self.indices.append((entry.index,))
+        self.messages.append(entry)
+        self.raws.append(entry.raw)
+        self.prefix.append(self.prefix[-1] + entry.units)
+        self.stop += 1
+        if entry.role in ("user", "function"):
+            self.points.append(self.stop)
+            if entry.role == "user":
+                self.users.append(self.stop - 1)
+
     def _put(self, group):
-        place = self.stop
-        self.starts.append(place)
+        self.starts.append(self.stop)
         self.indices.append(tuple([entry.index for entry in group]))
         for entry in group:
             self.messages.append(entry)
+            self.raws.append(entry.raw)
             self.prefix.append(self.prefix[-1] + entry.units)
-        self.stop = place + len(group)
-        role = group[-1].role
-        if role == "user":
-            self.users.append(place)
-        if role != "assistant" and role not in INSTRUCTION_ROLES:
-            self.points.append(self.stop)
+        self.stop += len(group)
+        self.points.append(self.stop)
 
     def replace(self, entries: dict[int, Entry]) -> None:
         """Put other entries at these places."""
         for place, entry in entries.items():
             self.messages[place] = entry
+            self.raws[place] = entry.raw
         first = min(entries)
         units = (entry.units for entry in self.messages[first:])
         self.prefix[first:] = accumulate(units, initial=self.prefix[first])
@@ -233,9 +246,12 @@ class Sendable(History):
 
 def _call_ids(entry):
     """Return a key for each call of a message: its id, or None when it has none."""
+    raw = entry.raw
+    older = raw.get("function_call") if isinstance(raw, dict) else None
+    if not entry.tool_calls and not older:
+        return ()
     ids = [call.get("id") if isinstance(call, dict) else None for call in entry.tool_calls]
     ids = [one if isinstance(one, str) else None for one in ids]
-    older = entry.raw.get("function_call") if isinstance(entry.raw, dict) else None
     return [*ids, ("function", str(older.get("name")))] if isinstance(older, dict) else ids
 
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections import namedtuple
 
-from .repair import copied
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .repair import Entry
@@ -23,15 +21,17 @@ class Stage(namedtuple("Stage", "name indices tokens note")):
 class Request:
     """What is sent, and the log of how it came about.
 
+    ``messages``: what to send, as dicts when dicts came in, else as `Message`. The list is yours; its dicts are the
+    assembler's copies, the same in each of its requests, so read them only.
     ``budget``: the most tokens that it may have. ``tokens_before``: its tokens with nothing left out. ``counter``: the
     name of what counted. ``exact``: whether the count is the "sum of parts" of an additive template, or the request
-    was "rendered". ``stages``: what was done, as `Stage` records. ``tools``: what came in as tools. ``facts``: what
-    was to be watched.
+    was "rendered". ``tools``: what came in as tools. ``facts``: what was to be watched.
     """
 
     def __init__(
         self,
         assembler,
+        messages: list,
         sent: list[Entry],
         before: list[Entry] | None,
         runs: list[range],
@@ -44,13 +44,15 @@ class Request:
         self._starts, self._indices, self._users = chat.starts, chat.indices, chat.users  # they only grow
         self._instructions = len(assembler._instructions)
         self._size = assembler._size
+        self.messages = messages
         self.budget = assembler.budget
         self.counter = getattr(assembler.counter, "name", "counter")
         self.exact = "sum of parts" if assembler._additive else "rendered"
         self.tools = assembler.tools
         self.facts = (*assembler._pins(), *assembler.facts)
         self.tokens_before = tokens_before
-        self.stages = tuple(stages)
+        self._stages = stages
+        self._all = chat.stop, chat.prefix[chat.stop]  # messages that could have been sent, and their tokens
 
     @property
     def parts(self) -> dict[str, int]:
@@ -76,11 +78,13 @@ class Request:
         return bisect_right(self._users, self._runs[0].start) if self._runs else None
 
     @property
-    def messages(self) -> list:
-        """The messages to send: dicts when dicts came in, else `Message`; copies, so that they may be changed."""
-        if "_messages" not in self.__dict__:
-            self._messages = [copied(entry.raw) for entry in self._sent]
-        return self._messages
+    def stages(self) -> tuple[Stage, ...]:
+        """What was done, one `Stage` after another; the last is "drop", when something has left."""
+        messages, tokens = self._all
+        left = messages - sum(map(len, self._runs))
+        kept = sum([self._parts[name] for name in ("current user message", "newest group", "history")])
+        drop = [Stage("drop", (), tokens - kept, f"{left} messages")] if left else []
+        return (*self._stages, *drop)
 
     @property
     def dropped_groups(self) -> tuple[tuple[int, ...], ...]:
