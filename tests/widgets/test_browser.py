@@ -93,9 +93,11 @@ class Keys:
 
 
 def plain(page, html: str) -> str:
-    return page.evaluate(
+    """The text of some HTML, as one reads it: white space is one space."""
+    text = page.evaluate(
         "(html) => { const one = document.createElement('div'); one.innerHTML = html; return one.textContent; }", html
     )
+    return re.sub(r"\s+", " ", text)
 
 
 def expect_feedback(keys: Keys, word: str, html: str) -> None:

@@ -25,6 +25,14 @@ function lay(el, kind, titleId, ...children) {
   const section = h("div", { class: "clw clw-live", role: "group", "data-kind": kind, "aria-labelledby": titleId }, ...children);
   // JupyterLab moves between cells on arrow keys unless it is told that somebody is working here.
   section.setAttribute("data-lm-suppress-shortcuts", "true");
+  section.addEventListener("keydown", (event) => {
+    event.stopPropagation();
+    // JupyterLab takes the Enter that would send a form.
+    if (event.key === "Enter" && event.target.tagName === "INPUT" && event.target.form) {
+      event.preventDefault();
+      event.target.form.requestSubmit();
+    }
+  });
   el.replaceChildren(section);
   return section;
 }
