@@ -2,7 +2,7 @@
 
     python tools/data.py                     what is missing, on all cores
     python tools/data.py --fresh             everything anew
-    python tools/data.py --executor serial   one process (also: processes, threads)
+    python tools/data.py --executor serial   one process (also: processes, threads, cluster)
 
 A sweep that was stopped goes on where it was. The files are the same bytes on every machine and executor.
 """
@@ -14,19 +14,21 @@ from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import nullcontext
 from pathlib import Path
 
-from contextlab import forecast
-from contextlab.compare import sweep
+from contextlab import compare, forecast
+from contextlab.compare import cluster_executor, sweep
 
 DATA = Path(__file__).resolve().parent.parent / "notebooks" / "data"
 
 # File name -> task, columns, seeds.
 SWEEPS = {
     "forecast_errors.csv": (forecast.sweep_rows, forecast.SWEEP_COLUMNS, range(1, 1501)),
+    "comparison.csv": (compare.comparison_rows, compare.COMPARISON_COLUMNS, range(1, 101)),
 }
 EXECUTORS = {
     "processes": lambda: ProcessPoolExecutor(os.cpu_count()),
     "threads": lambda: ThreadPoolExecutor(os.cpu_count()),
     "serial": lambda: nullcontext(None),
+    "cluster": lambda: cluster_executor(os.cpu_count()),
 }
 
 

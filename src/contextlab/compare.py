@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from .replay import Trace
 
 Z = 1.959964  # standard deviations on each side that hold 95 % of a normal distribution
-CHUNK = 20  # keys that one job of the executor takes on
+CHUNK = 20  # keys that one job of the executor takes on at most; fewer when there are few keys
 
 
 def sweep(
@@ -55,7 +55,8 @@ def sweep(
     keys = sorted(set(keys))
     done = {row[0] for row in rows}
     todo = [key for key in keys if key not in done]
-    chunks = [todo[i : i + CHUNK] for i in range(0, len(todo), CHUNK)]
+    size = max(1, min(CHUNK, len(todo) // 50))
+    chunks = [todo[i : i + size] for i in range(0, len(todo), size)]
     path.parent.mkdir(parents=True, exist_ok=True)
     with open(part, "a", newline="", encoding="utf-8") as stream:
         writer = csv.writer(stream, lineterminator="\n")
@@ -311,6 +312,11 @@ class Result(namedtuple("Result", "policy budget seeds right by_kind stale misle
     def units(self) -> float:
         """All units that a chat costs on average: sent, and the policy's own calls."""
         return self.sent.value + self.own.value
+
+    def bill(self, cached_price: float = 0.1) -> float:
+        """What a chat's input and the policy's own calls cost, in units at the full price; a cached one costs less."""
+        cached = self.sent.value - self.computed.value
+        return self.computed.value + cached_price * cached + self.own.value
 
 
 def results(rows: Iterable[Sequence[int]]) -> list[Result]:
