@@ -24,7 +24,7 @@ from jinja2.visitor import NodeTransformer
 
 __all__ = ["Sandbox", "TooMuchWork"]
 
-SECONDS = 10.0  # the last resort, for work that steps do not see
+SECONDS = 10.0  # the last resort, for work that steps do not see; a millisecond more for each value in the chat
 LONGEST_SOURCE = 1_000_000  # characters of a template
 
 METHODS = {
@@ -53,20 +53,21 @@ class TooMuchWork(TemplateError):
 class _Meter:
     """The work of one render so far, and its limits."""
 
-    __slots__ = ("deadline", "longest", "out", "steps", "steps_limit")
+    __slots__ = ("deadline", "longest", "out", "seconds", "steps", "steps_limit")
 
-    def __init__(self, steps: int, longest: int) -> None:
+    def __init__(self, steps: int, longest: int, seconds: float = SECONDS) -> None:
         self.steps = self.out = 0
         self.steps_limit = steps
         self.longest = longest  # characters of a text, elements of a list, and a quarter of what is written in all
-        self.deadline = monotonic() + SECONDS
+        self.seconds = seconds
+        self.deadline = monotonic() + seconds
 
     def step(self, steps: int = 1) -> None:
         self.steps += steps
         if self.steps > self.steps_limit:
             raise TooMuchWork(f"it was stopped after {self.steps_limit:,} steps: it loops too often")
         if monotonic() > self.deadline:
-            raise TooMuchWork(f"it was stopped after {SECONDS:.0f} seconds")
+            raise TooMuchWork(f"it was stopped after {self.seconds:.0f} seconds")
 
     def size(self, size: int) -> None:
         if size > self.longest:
@@ -225,7 +226,8 @@ class Sandbox(ImmutableSandboxedEnvironment):
         """Return the rendered text; the limits grow with the size of the variables."""
         measure = _Meter(10**9, 10**9)
         size = measure.weigh(variables)
-        self.meter = _Meter(200_000 + 200 * measure.steps + size, 1_000_000 + 8 * size)
+        seconds = SECONDS + measure.steps / 1000
+        self.meter = _Meter(200_000 + 200 * measure.steps + size, 1_000_000 + 8 * size, seconds)
         return "".join(self.template.generate(**variables))
 
     def _parse(self, source, name, filename):
