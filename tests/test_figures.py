@@ -20,6 +20,7 @@ from contextlab.errors import InputError, MissingDependency
 from contextlab.figures.svg import LETTER_INKS
 from contextlab.forecast import Sizes
 from contextlab.keep import KeepNewest, LowWater
+from contextlab.kv import GIB, MIB
 from contextlab.pins import PinnedNote
 from contextlab.render import PlainRule
 from contextlab.replay import CountedChat, replay
@@ -52,6 +53,12 @@ PANELS = [
     ("140 pairs", "one model", [1, 35, 70, 105, 140], [0.37, 0.38, 0.35, 0.66, 0.89]),
     ("140 pairs", "another model", [1, 35, 70, 105, 140], [1.0, 0.94, 0.89, 0.8, 0.96]),
 ]
+FIVE = ["Ada", "bakes", "bread", ".", "She"]
+WEIGHTS = [[1.0], [0.8, 0.2], [0.14, 0.28, 0.58], [0.31, 0.31, 0.31, 0.07], [0.62, 0.15, 0.04, 0.04, 0.15]]
+CACHES = [("32 KV heads", 524288), ("8 KV heads", 131072), ("1 KV head", 16384)]
+WINDOWED = [("no window", 4 * GIB, 4 * GIB), ("a window", 2.5 * GIB, 15 * GIB)]
+SESSIONS = [("conversations of 4,000 tokens", 500 * MIB, 112), ("conversations of 32,768 tokens", 4 * GIB, 13)]
+CARD = [("weights", 15 * GIB), ("other", 2 * GIB)]
 
 DRAWN = {
     "strip": lambda: figures.strip([("user", 35, "left"), ("assistant", 49)], "Two messages.", frame=(35, 100)),
@@ -71,6 +78,13 @@ DRAWN = {
     "running_total": lambda: figures.running_total_figure(TOTALS, marks=[(141, TOTALS["32,000"][140], "turn 141")]),
     "reuse": lambda: figures.reuse_figure(REUSED),
     "chain": lambda: figures.chain_figure(CHAIN),
+    "attention": lambda: figures.attention_figure(FIVE, WEIGHTS),
+    "growth": lambda: figures.growth_figure(
+        range(1, 49), range(768, 36865, 768), [6 * n * (n + 1) for n in range(1, 49)]
+    ),
+    "bytes": lambda: figures.bytes_figure(CACHES),
+    "bytes_windowed": lambda: figures.bytes_figure(WINDOWED, outline="if every layer were full"),
+    "card": lambda: figures.card_figure(80 * GIB, CARD, SESSIONS),
     "position_effect": lambda: figures.position_effect_figure(PANELS, levels={"one model": (0.35, 0.83)}),
 }
 
@@ -431,6 +445,54 @@ def test_measured_shares_stand_at_their_height(drawn):
     assert "0.35 without documents" in drawn["position_effect"].alt
 
 
+def test_a_weight_stands_in_the_row_that_asks_and_the_column_that_is_seen(drawn):
+    for svg in both(drawn["attention"]):
+        cells = {(int(cell.get("data-row")), int(cell.get("data-column"))): cell for cell in shapes(svg, "cl-weight")}
+        assert set(cells) == {(i, j) for i in range(5) for j in range(i + 1)}, "no token sees a later one"
+        for (i, j), cell in cells.items():
+            assert float(cell.get("data-weight")) == WEIGHTS[i][j]
+            assert cell.get("x") == cells[4, j].get("x") and cell.get("y") == cells[i, 0].get("y")
+        frame = shapes(svg, "cl-frame")[0]
+        assert frame.get("y") == cells[4, 0].get("y"), "the frame is around the newest row"
+        assert float(frame.get("width")) == pytest.approx(5 * float(cells[4, 0].get("width")), abs=0.03)
+
+
+def test_memory_is_a_straight_line_and_scores_are_not(drawn):
+    for svg in both(drawn["growth"]):
+        memory, scores = (re.findall(r"-?[\d.]+", line.get("d")) for line in shapes(svg, "cl-line"))
+        (x0, y0, *middle, x1, y1), bent = map(float, memory), list(map(float, scores))
+        for x, y in zip(middle[::2], middle[1::2], strict=True):
+            assert (y - y0) / (y1 - y0) == pytest.approx((x - x0) / (x1 - x0), abs=0.001)
+        assert (bent[1] - bent[47]) / (bent[1] - bent[-1]) < 0.3, "at half the tokens about a quarter of the scores"
+        assert {"18,432", "36,864", "3,600", "14,112"} <= set(texts(svg))
+
+
+def test_bars_are_as_long_as_their_bytes(drawn):
+    for svg in both(drawn["bytes"]):
+        bars = [(float(bar.get("data-bytes")), float(bar.get("width"))) for bar in shapes(svg, "cl-bar")]
+        assert [size for size, _ in bars] == [size for _, size in CACHES]
+        scale = bars[0][1] / bars[0][0]
+        assert all(width == pytest.approx(size * scale, abs=0.03) for size, width in bars)
+        assert {"512 KiB", "128 KiB", "16 KiB"} <= set(texts(svg))
+    for svg in both(drawn["bytes_windowed"]):
+        assert {"4 GiB", "2.5 GiB of 15 GiB", "if every layer were full"} <= set(texts(svg))
+
+
+def test_a_card_is_filled_to_scale(drawn):
+    for svg in both(drawn["card"]):
+        frames = shapes(svg, "cl-frame")
+        scale = float(frames[0].get("width")) / (80 * GIB)
+        for css_class, number in (("cl-part", 4), ("cl-session", 125)):
+            boxes = shapes(svg, css_class)
+            assert len(boxes) == number
+            for one in boxes:
+                assert float(one.get("width")) == pytest.approx(float(one.get("data-bytes")) * scale, abs=0.02)
+        last = shapes(svg, "cl-session")[-1]
+        end = float(last.get("x")) + float(last.get("width"))
+        assert end == pytest.approx(float(frames[1].get("x")) + (15 + 2 + 13 * 4) * GIB * scale, abs=0.05)
+        assert "112 conversations of 4,000 tokens" in texts(svg)
+
+
 @pytest.mark.parametrize("name", DRAWN)
 def test_labels_stay_in_the_figure_and_do_not_collide(drawn, name):
     for svg in both(drawn[name]):
@@ -482,6 +544,14 @@ def test_labels_stay_in_the_figure_and_do_not_collide(drawn, name):
         (lambda: figures.reuse_figure({}), "no request to draw"),
         (lambda: figures.chain_figure([("a", ["the"] * 4, [], 0)]), "one link for each full block"),
         (lambda: figures.position_effect_figure([("task", "model", [1, 2], [0.5])]), "one share for each position"),
+        (lambda: figures.attention_figure([], []), "a row for each token"),
+        (lambda: figures.attention_figure(["a", "b"], [[1], [0.5, 0.3, 0.2]]), "a weight for each token up to itself"),
+        (lambda: figures.attention_figure(["a", "b"], [[1], [0.5, 0.6]]), "'b' add to 1.100"),
+        (lambda: figures.growth_figure([1, 2], [1, 2], [1, 3]), "at least three points"),
+        (lambda: figures.growth_figure([1, 2, 3], [1, 2], [1, 3, 6]), "of one length"),
+        (lambda: figures.bytes_figure([]), "at least one row"),
+        (lambda: figures.bytes_figure([("x", -1)]), "not below zero"),
+        (lambda: figures.card_figure(80, [("weights", 70)], [("talks", 4, 3)]), "3 talks .* larger than the card"),
         (lambda: figures.language_figure([("English", (1,))]), "one number for each of o200k_base, cl100k_base"),
     ],
 )

@@ -9,6 +9,7 @@ from .charts import (
 )
 from .costs import chain_figure, position_effect_figure, resent_figure, reuse_figure, running_total_figure
 from .counts import count_error_figure, language_figure
+from .memory import attention_figure, bytes_figure, card_figure, growth_figure
 from .pieces import Pieces, piece_groups, pieces_strip
 from .strips import Block, strip, strips, two_strips
 from .svg import GROUND, INK, ROLE_COLOURS, ROLE_LETTERS, Figure, css_variables, figure, new, style, svg
@@ -22,11 +23,15 @@ __all__ = [
     "Block",
     "Figure",
     "Pieces",
+    "attention_figure",
+    "bytes_figure",
+    "card_figure",
     "chain_figure",
     "count_error_figure",
     "css_variables",
     "figure",
     "forecast_error_figure",
+    "growth_figure",
     "input_units_figure",
     "language_figure",
     "new",

@@ -19,6 +19,7 @@ from .base import Exercise, Explorer, Family, Widget, refresh
 from .declare import ChooseTask, CodeTask, KeepTask, Line, NumberTask, Option, OrderTask, Predict, Step, Wrong
 from .explorers import Control, drop_explorer, explorer, strips, walk, window_bar
 from .library import check, exercise, outcome, progress
+from .memory import bytes_explorer, models_explorer
 from .pieces import pieces_explorer
 
 __all__ = [
@@ -37,10 +38,12 @@ __all__ = [
     "Step",
     "Widget",
     "Wrong",
+    "bytes_explorer",
     "check",
     "drop_explorer",
     "exercise",
     "explorer",
+    "models_explorer",
     "outcome",
     "pieces_explorer",
     "progress",
