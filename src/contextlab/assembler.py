@@ -86,10 +86,11 @@ class Assembler:
     Args:
         window, max_output_tokens, margin: in tokens, or in the units of the counter.
         tools: tool schemas as the API takes them.
-        pinned: texts or messages that every request carries, in one system message behind the instructions.
+        pinned: texts or messages that every request carries, in one system message behind the instructions; or an
+            object that renders itself, such as `contextlab.pins.Pins`: ``render(cap, counter)`` returns its text.
         pinned_cap: the most tokens of that message.
         summary: a text, or a message to send as it is.
-        notes: the same, or an object whose ``render(cap, counter)`` returns something with a ``text``.
+        notes: the same, or an object that renders itself, such as `contextlab.notes.Notes`.
         notes_cap: the most tokens of the message with the notes.
         retrieved: texts, messages, or lists of messages that are one group; each is quoted in a system message of its
             own just before the current user message.
@@ -211,15 +212,15 @@ class Assembler:
         if self._size > len(self._instructions) and not chat.users:
             raise InputError("no user message can be sent, so there is nothing to answer")
         parts, top = self._mandatory()
-        beside, stages = [], []
+        beside, stages, spent = [], [], {}
         if self.summary or self.notes or self.retrieved:
-            self._add_optional(parts, top, beside, stages)
+            spent = self._add_optional(parts, top, beside, stages)
         held = parts["current user message"] + parts["newest group"]
         room = self.budget - sum(parts.values()) + held
         kept = None
         if chat.users and (self.strategy or self._smaller):
             try:
-                kept = self._catch_up(max(room - self._unused_caps(parts), held))
+                kept = self._catch_up(max(room - self._unused_caps(spent), held))
             except BudgetError as error:
                 raise type(error)(error.message, self.budget, _some({**parts, **error.parts})) from None
         if kept is not None:
@@ -267,25 +268,27 @@ class Assembler:
             "newest group": chat.prefix[chat.stop] - chat.prefix[newest],
             "reply start": self._reply_start,
         }
-        top = []
-        if self.pinned:
-            pins = self._added(Message("system", "\n- ".join([PINNED, *self._pins()])))
-            if self.pinned_cap is not None and pins.units > self.pinned_cap:
-                only = {"pinned notes": pins.units}
-                raise ContextOverflow("the pinned notes are larger than their cap", self.pinned_cap, only)
-            if pins.content not in self._came_back():
-                parts["pinned notes"] = pins.units
-                top.append(pins)
+        top, cap = [], self.pinned_cap
+        if hasattr(self.pinned, "render"):
+            text = self._rendered("pinned", self.pinned, cap).text
+        else:
+            text = "\n- ".join([PINNED, *self._pins()]) if self.pinned else ""
+        if text and text not in self._came_back():
+            top.append(self._added(Message("system", text)))
+            parts["pinned notes"] = top[0].units
+        if cap is not None and parts["pinned notes"] > cap:
+            only = {"pinned notes": parts["pinned notes"]}
+            raise ContextOverflow("the pinned notes are larger than their cap", cap, only)
         if sum(parts.values()) > self.budget:
             raise ContextOverflow("what has to be sent does not fit", self.budget, _some(parts))
         return parts, top
 
     def _add_optional(self, parts, top, beside, stages):
-        """Add what rule 2 allows to the parts, the messages on top and those beside the question."""
+        """Add what rule 2 allows to parts, top, beside and stages; return what each part has of the request."""
         room = self.budget - sum(parts.values())
         spent = dict.fromkeys(("summary", "notes", "retrieved"), 0)
         already = self._came_back()
-        for part, message, cap in self._optional():
+        for part, message, cap in self._optional(stages):
             entry = self._added(message)
             free = room if cap is None else min(room, cap - spent[part])
             sent = entry.content in already
@@ -298,6 +301,7 @@ class Assembler:
             if not sent:
                 (beside if part == "retrieved" and self._chat.users else top).append(entry)
                 parts[part] = parts.get(part, 0) + entry.units
+        return spent
 
     def _current(self):
         """Return the places of the current user message and of the newest group behind it; the end if there is none."""
@@ -310,31 +314,37 @@ class Assembler:
     def _pins(self):
         """Return the texts of the pinned notes, each once."""
         pinned = [self.pinned] if isinstance(self.pinned, str) else self.pinned or ()
-        return list(
-            dict.fromkeys([one if isinstance(one, str) else _message(one, "a pinned note").text for one in pinned])
-        )
+        return list(dict.fromkeys([_text(one) for one in pinned]))
 
-    def _optional(self):
+    def _rendered(self, name, board, cap):
+        """Return what an object shows of itself in a message of at most ``cap`` tokens."""
+        if cap is None:
+            raise InputError(
+                f"{name} has an object that renders itself: it needs {name}_cap, the most tokens it may have"
+            )
+        around = self._added(Message("system", "")).units
+        return board.render(max(cap - around, 0), self.counter)
+
+    def _optional(self, stages):
         """Yield what rule 2 adds: the part, a message, the cap of the part."""
         if self.summary:
             yield "summary", _message(self.summary, "the summary", SUMMARY), None
-        notes = self.notes
-        if hasattr(notes, "render"):
-            if self.notes_cap is None:
-                raise InputError("notes that are rendered need notes_cap, the most tokens that they may have")
-            around = self._added(Message("system", NOTES + "\n")).units
-            notes = notes.render(max(self.notes_cap - around, 0), self.counter).text
-        if notes:
-            yield "notes", _message(notes, "the notes", NOTES), self.notes_cap
+        if hasattr(self.notes, "render"):
+            rendered = self._rendered("notes", self.notes, self.notes_cap)
+            if rendered.text:
+                yield "notes", Message("system", rendered.text), self.notes_cap
+            for topic, tokens, why in getattr(rendered, "skipped", ()):
+                stages.append(Stage("notes", (), tokens, f"left out: {topic} ({why})"))
+        elif self.notes:
+            yield "notes", _message(self.notes, "the notes", NOTES), self.notes_cap
         for one in self.retrieved or ():
             group = one if isinstance(one, list) else [one]
-            said = [one if isinstance(one, str) else _quoted(_message(one, "a retrieved message")) for one in group]
-            yield "retrieved", Message("system", "\n".join([QUOTED, *said])), self.retrieved_cap
+            yield "retrieved", Message("system", "\n".join([QUOTED, *map(_quoted, group)])), self.retrieved_cap
 
-    def _unused_caps(self, parts):
+    def _unused_caps(self, spent):
         """Return what the parts with a cap leave of it: rules 4 and 5 reckon with a room that does not change."""
         caps = {"notes": self.notes and self.notes_cap, "retrieved": self.retrieved_cap}
-        return sum(max(cap - parts.get(part, 0), 0) for part, cap in caps.items() if cap)
+        return sum(max(cap - spent.get(part, 0), 0) for part, cap in caps.items() if cap)
 
     def _came_back(self):
         """Return the contents of the instructions and of what stands before the question: a request may come back."""
@@ -488,15 +498,25 @@ def _knowing_roles(counter):
     return count
 
 
-def _message(value, what, heading=None):
-    """Return a message for a text, a dict or a `Message`."""
+def _message(value, what, heading):
+    """Return the message for a text, which gets a heading when it has none, for a dict or for a `Message`."""
     if isinstance(value, str):
-        return Message("system", value if heading is None else f"{heading}\n{value}")
+        return Message("system", value if value.startswith(heading.split()[0]) else f"{heading}\n{value}")
     return value if isinstance(value, Message) else Message.from_openai(value, what)
 
 
-def _quoted(message):
-    return f"{message.role}: {message.text}"
+def _text(value):
+    """Return the text of a text, of a dict, or of anything that has one, such as a `Message` or a pin."""
+    if isinstance(value, str):
+        return value
+    return Message.from_openai(value).text if isinstance(value, dict) else value.text
+
+
+def _quoted(value):
+    """Return a text as it is, a message with the role of who said it."""
+    if isinstance(value, dict):
+        value = Message.from_openai(value, "a retrieved message")
+    return value if isinstance(value, str) else f"{value.role}: {value.text}"
 
 
 def _some(parts):
