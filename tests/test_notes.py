@@ -337,6 +337,15 @@ def test_detail_comes_back_when_a_topic_revives(session):
     assert SESSION_FACTS["tangent"] in notes.render(1500, WordPieces()).text
 
 
+def test_the_form_that_compresses_what_it_stores_cannot_bring_it_back(session):
+    notes = session[2].notes
+    cut = notes.cut_down()
+    topic = next(section.topic for section in notes if SESSION_FACTS["tangent"] in " ".join(section.points))
+    for form in (cut, notes.copy()):
+        form.update(topic, [], at=300)
+        assert (SESSION_FACTS["tangent"] in form.render(1500, WordPieces()).text) is (form is not cut)
+
+
 def test_extracting_at_every_exchange_is_counted(session):
     chat, _, part, _ = session
     exchanges = len(chat.requests) - 1

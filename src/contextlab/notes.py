@@ -210,6 +210,23 @@ class Notes:
                 skipped.append(Shortened(section.topic, alone, "the cap is full"))
         return Rendered(text, tokens, tuple(compressed), tuple(skipped))
 
+    def cut_down(self, now: int | None = None) -> Notes:
+        """Return notes that store no more than is shown now: the form that compresses what it keeps, for comparison.
+
+        What it drops cannot come back when the topic does.
+
+        >>> notes = Notes()
+        >>> notes.update("login", ["Why: the mails are late.", "A code by phone."], at=1)
+        >>> [len(kept["login"].points) for kept in (notes, notes.cut_down(now=40))]
+        [2, 1]
+        """
+        notes = self.copy()
+        for key, section in self._sections.items():
+            tier = self._tier(section, self.at if now is None else now)[0]
+            points = {"one line": section.points[-1:], "last points": section.points[-self.last_points :]}
+            notes._sections[key] = section._replace(points=points.get(tier, section.points))
+        return notes
+
     def message(self, cap: int, counter: Callable[[str], int], role: str = "system", **options) -> Message | None:
         """Return the rendered notes as a message, or None when nothing fits."""
         rendered = self.render(cap, counter, **options)
