@@ -75,13 +75,17 @@ def parts(outdir: Path, shown: list[dict], family: dict | None = None, up: str =
 
 def put(outdir: Path, stem: str, suffix: str, text: str, form=None) -> tuple[str, str]:
     """Write a text under a name that carries its hash; return name and hash."""
-    digest = hashlib.sha256(text.encode()).hexdigest()[:12]
+    digest = digest_of(text)
     name = f"{FOLDER}/{stem}.{digest}{suffix}"
     path = outdir / name
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(form(text, digest) if form else text, encoding="utf-8")
     return name, digest
+
+
+def digest_of(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
 def as_classic_script(source: str, digest: str) -> str:

@@ -8,7 +8,7 @@ import re
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from conftest import hook, write_page
+from demo_page import hook, shown_widgets, write_page
 
 from contextlab.widgets import library
 
@@ -107,8 +107,12 @@ def expect_feedback(keys: Keys, word: str, html: str) -> None:
     assert re.sub(r"\s+", " ", wanted) in re.sub(r"\s+", " ", said)
 
 
-def of(*kinds):
-    return [pytest.param(one, id=one.id) for one in EXERCISES if one.kind in kinds]
+def of(kind):
+    """All exercises of a kind: `make test` works the first of them, `make test-all` the others."""
+    return [
+        pytest.param(one, id=one.id, marks=[pytest.mark.thorough] if number else [])
+        for number, one in enumerate(one for one in EXERCISES if one.kind == kind)
+    ]
 
 
 def type_number(keys: Keys, label: str, value: str) -> None:
@@ -539,6 +543,7 @@ def test_stored_work_that_is_damaged_is_as_good_as_none(page, stored):
     assert solve_one(page) == uid
 
 
+@pytest.mark.thorough
 def test_stored_answers_of_another_form_do_no_harm(page):
     """An answer of an older edition, or of another kind of exercise."""
     for task in EXERCISES:
@@ -642,12 +647,22 @@ def test_a_module_that_throws_leaves_the_text_form(browser, pages):
 def test_what_a_chapter_adds_is_small(pages):
     folder = pages[0] / "_static" / "widgets"
     files = sum(len(gzip.compress(path.read_bytes())) for path in folder.glob("*"))
-    html = (pages[0] / "index.html").read_bytes()
     assert files < 32_000, files
-    assert files + len(gzip.compress(html)) < 60_000, "all widgets of all chapters on one page"
+    shown = {one.uid: one for one in shown_widgets()}
+    explorers = [one for uid, one in shown.items() if not uid[:2].isdigit()]
+    for chapter in sorted({one.id[:2] for one in EXERCISES}):
+        own = [one for uid, one in shown.items() if uid[:2] == chapter]
+        for explorer in explorers:  # a chapter has one of them
+            parts = [
+                (one._repr_mimebundle_()[0]["text/html"], hook.record(one.get_state())) for one in [*own, explorer]
+            ]
+            assert files + len(gzip.compress(json.dumps(parts).encode())) < 60_000, (chapter, explorer)
 
 
-VIEWS = [(theme, width) for theme in ("light", "dark") for width in (1280, 390)]
+VIEWS = [
+    ("light", 390),
+    *(pytest.param(*view, marks=pytest.mark.thorough) for view in (("light", 1280), ("dark", 1280), ("dark", 390))),
+]
 
 
 @pytest.mark.parametrize(("theme", "width"), VIEWS)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from conftest import hook
+from demo_page import hook
 
 from contextlab.kv import GIB, cache_size, kv_bytes, model
 from contextlab.widgets import assets, bytes_explorer, models_explorer

@@ -6,7 +6,7 @@ import json
 import unicodedata
 
 import pytest
-from conftest import hook
+from demo_page import hook
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
