@@ -206,7 +206,7 @@ EXERCISES = (
         ),
         praise="{gib} × 1.024 × 1.024 × 1.024.",
         solution="{gib} GiB are {gib} × 1,073,741,824 bytes. Divided by 1,000,000,000 that is {shown} GB.",
-        variants=tuple({"gib": gib, "shown": f"{gib * GIB / 1e9:.2f}"} for gib in (4, 16, 10)),
+        variants=tuple({"gib": gib, "shown": f"{gib * GIB / 1e9:.2f}"} for gib in (5, 20, 10)),
         tolerance=0.01,
         quick=True,
     ),
@@ -280,7 +280,7 @@ EXERCISES = (
             }
             for layers, heads, kv_heads, head_dim, hidden in (
                 (10, 12, 4, 64, 640),
-                (12, 20, 4, 96, 1600),
+                (24, 24, 4, 80, 1024),
                 (16, 24, 3, 80, 1536),
             )
         ),
