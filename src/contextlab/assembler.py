@@ -219,8 +219,9 @@ class Assembler:
         room = self.budget - sum(parts.values()) + held
         kept = None
         if chat.users and (self.strategy or self._smaller):
+            room = max(room - self._unused_caps(spent), held)
             try:
-                kept = self._catch_up(max(room - self._unused_caps(spent), held))
+                kept = self._catch_up(room)
             except BudgetError as error:
                 raise type(error)(error.message, self.budget, _some({**parts, **error.parts})) from None
         if kept is not None:
@@ -342,7 +343,7 @@ class Assembler:
             yield "retrieved", Message("system", "\n".join([QUOTED, *map(_quoted, group)])), self.retrieved_cap
 
     def _unused_caps(self, spent):
-        """Return what the parts with a cap leave of it: rules 4 and 5 reckon with a room that does not change."""
+        """Return what the parts with a cap leave of it: rules 4 and 5 need a room that stays from turn to turn."""
         caps = {"notes": self.notes and self.notes_cap, "retrieved": self.retrieved_cap}
         return sum(max(cap - spent.get(part, 0), 0) for part, cap in caps.items() if cap)
 
