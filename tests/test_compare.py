@@ -36,7 +36,7 @@ NAMES = list(POLICIES)
 # Planted chats
 
 
-@pytest.mark.parametrize("seed", range(1, 26))
+@pytest.mark.parametrize("seed", range(1, 16))
 def test_a_planted_chat_says_what_its_facts_say(seed):
     chat = planted_chat(seed)
     assert chat == planted_chat(seed)
@@ -78,14 +78,14 @@ def test_a_planted_chat_needs_room_for_its_facts():
 
 def test_the_simulated_model_notices_at_its_rate_and_always_the_same():
     noticed = told = 0
-    for seed in range(1, 61):
+    for seed in range(1, 31):
         chat = planted_chat(seed)
         model, again = SimulatedModel(chat), SimulatedModel(chat)
         for message in chat.messages:
             assert model.facts(message) == again.facts(message)
             noticed += len(model.facts(message))
         told += sum(len(fact.sentences) for fact in chat.facts)
-    assert noticed / told == pytest.approx(NOTICE, abs=0.03)
+    assert noticed / told == pytest.approx(NOTICE, abs=0.04)
 
 
 # One run
@@ -212,7 +212,7 @@ def test_best_trades_are_those_that_no_other_beats(points):
 
 
 def few(seed):
-    return comparison_rows(seed, setups=[0, 5, 9, 10])
+    return comparison_rows(seed, setups=[0, 5, 10])
 
 
 def swept(path, executor):

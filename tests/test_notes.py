@@ -224,7 +224,7 @@ def acted(acts, **settings):
     return notes
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=60)
 @given(ACTS, st.integers(0, 120), COUNTERS, st.sampled_from(["first", "all", "none"]), st.integers(0, 60))
 def test_the_cap_holds_no_section_is_cut_and_everything_is_reported(acts, cap, counter, degrade, later):
     notes = acted(acts, degrade=degrade)
@@ -248,7 +248,7 @@ def test_the_cap_holds_no_section_is_cut_and_everything_is_reported(acts, cap, c
     assert sorted([*shown, *(one.topic for one in rendered.skipped)]) == sorted(blocks)
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=60)
 @given(ACTS, st.integers(0, 60))
 def test_the_cap_holds_with_a_real_vocabulary(acts, cap):
     counter = BPE("o200k_base")

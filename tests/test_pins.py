@@ -274,7 +274,7 @@ def test_a_value_cannot_forge_a_line_or_a_message():
     assert "\n" not in text and "<|" not in text and "|>" not in text and "\x1b" not in text
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=60)
 @given(st.text(max_size=80))
 def test_one_line_has_no_line_ends_and_no_control_characters(text):
     line = one_line(text)
@@ -369,7 +369,7 @@ TEXTS = st.sampled_from(
 )
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=60)
 @given(st.lists(TEXTS, max_size=25), st.integers(0, 160), st.sampled_from([len, WordPieces(), CharsPerToken()]))
 def test_the_cap_holds_on_the_measured_text_and_every_pin_is_shown_or_reported(texts, cap, counter):
     board = board_of(*texts)
@@ -382,14 +382,14 @@ def test_the_cap_holds_on_the_measured_text_and_every_pin_is_shown_or_reported(t
     assert not {entry.topic for entry in rendered.skipped} & set(shown)
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=60)
 @given(st.lists(TEXTS, max_size=12), st.integers(0, 60))
 def test_the_cap_holds_with_a_real_vocabulary(texts, cap):
     counter = BPE("o200k_base")
     assert counter(board_of(*texts).render(cap, counter).text) <= cap
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=60)
 @given(st.lists(st.tuples(st.sampled_from(["user", "assistant", "tool"]), TEXTS), max_size=40))
 def test_a_pin_survives_whatever_comes_between(others):
     board = Pins()
@@ -463,7 +463,7 @@ class Fixed(Part):
         return (user(self.text),), ()
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=60)
 @given(st.lists(st.integers(1, 30), min_size=1, max_size=40), st.integers(30, 200), st.sampled_from([0.25, 0.5, 1]))
 def test_beside_without_parts_is_low_water_and_keep_newest(costs, room, mark):
     history = History([user("x" * units) for units in costs], LENGTH.message)
@@ -476,7 +476,7 @@ def test_beside_without_parts_is_low_water_and_keep_newest(costs, room, mark):
         assert kept.units <= room
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=60)
 @given(
     st.lists(st.integers(1, 30), min_size=1, max_size=30),
     st.integers(60, 200),

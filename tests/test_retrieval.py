@@ -59,7 +59,7 @@ WORD = st.sampled_from("ada budget code euros exam list plan room sort the is my
 TEXT = st.lists(WORD, min_size=1, max_size=12).map(" ".join)
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=60)
 @given(st.lists(TEXT, min_size=1, max_size=12), TEXT)
 def test_scores_are_those_of_bm25_by_hand(texts, query):
     found = ranked(BM25Index(), texts, query)
@@ -86,7 +86,7 @@ def test_words_of_other_scripts():
     assert [number for number, _ in found] == [0]
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=60)
 @given(st.lists(st.text(max_size=40), max_size=6), st.text(max_size=40))
 def test_no_text_breaks_the_index_or_the_query(texts, query):
     found = ranked(BM25Index(), texts, query)
@@ -178,7 +178,7 @@ def test_settings_that_make_no_sense(wrong):
         Retrieved(place="below")
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=60)
 @given(st.lists(TEXT, max_size=15), TEXT, st.integers(0, 400), st.lists(st.integers(0, 14), max_size=6))
 def test_the_cap_holds_and_nothing_is_quoted_twice(texts, query, cap, inside):
     messages = [Message(("user", "assistant")[i % 2], text) for i, text in enumerate(texts)]
