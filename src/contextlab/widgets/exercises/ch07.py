@@ -158,8 +158,8 @@ EXERCISES = (
     NumberTask(
         "07-q1",
         "One more token",
-        "The keys and values of {n} tokens are in the cache. One more token is read. How many scores does one head of "
-        "one layer compute for it?",
+        "The keys and values of {n} tokens are kept. One more token is read, and it attends as “She” did. How many "
+        "scores are computed for it?",
         unit="scores",
         right=lambda n: n + 1,
         wrong=(
@@ -179,7 +179,7 @@ EXERCISES = (
             ),
         ),
         praise="one query, {right} keys.",
-        solution="The new token has one query. It is compared with {n} keys from the cache and with its own key: "
+        solution="The new token has one query. It is compared with {n} keys that were kept, and with its own: "
         "{right} scores.",
         variants=({"n": 5}, {"n": 11}, {"n": 39}),
         quick=True,
