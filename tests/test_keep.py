@@ -9,7 +9,18 @@ from hypothesis import strategies as st
 from contextlab.budget import input_budget
 from contextlab.chat import Message
 from contextlab.errors import BudgetError, ContextOverflow, InputError
-from contextlab.keep import History, KeepNewest, LastN, PinnedFit, ReservedFit, newest_run, newest_that_fit
+from contextlab.keep import (
+    Beside,
+    History,
+    KeepNewest,
+    LastN,
+    Line,
+    LowWater,
+    PinnedFit,
+    ReservedFit,
+    newest_run,
+    newest_that_fit,
+)
 
 SIX_TURNS = {"system": 20, "history": [300, 250, 180, 400, 120]}  # user, assistant, user, assistant, user
 
@@ -153,3 +164,40 @@ def test_a_view_of_a_history_shares_its_counts():
     assert counted == [3, 4, 5]
     with pytest.raises(IndexError):
         view[2]
+
+
+def spoken(policy, room, turns=6):
+    """The requests of a small chat under a policy, as lists of texts."""
+    history = History([Message("user", f"message {i}") for i in range(turns)], cost=lambda message: len(message.text))
+    policy.start(room)
+    kept = [policy.select(history.until(stop)) for stop in range(1, turns + 1)]
+    for one, stop in zip(kept, range(1, turns + 1), strict=True):
+        assert one.units == sum(len(message.text) for message in one.messages(history.until(stop))) <= room
+    return [[message.text for message in one.messages(history)] for one in kept]
+
+
+def test_a_line_is_in_every_request_on_top_or_beside_the_question():
+    top = spoken(Beside(Line("short")), room=30)
+    assert [request[0] for request in top] == ["short"] * 6
+    beside = spoken(Beside(Line("short", place="beside")), room=30)
+    assert [request[-2] for request in beside] == ["short"] * 6
+    assert top[-1][1:] == [text for text in beside[-1] if text != "short"] == ["message 4", "message 5"]
+
+
+def test_a_line_can_be_another_in_each_request_and_begins_anew_in_each_replay():
+    policy = Beside(Line(lambda request: f"it is {request}"), mark=0.5)
+    expected = [f"it is {request}" for request in range(1, 7)]
+    for _ in range(2):
+        assert [request[0] for request in spoken(policy, room=40)] == expected
+
+
+def test_a_line_that_never_changes_keeps_the_messages_of_pinned_fit_and_of_a_low_water_mark():
+    line = Message("system", "short")
+    assert spoken(Beside(Line("short")), 40) == spoken(PinnedFit([line]), 40)
+    without = [request[1:] for request in spoken(Beside(Line(""), mark=0.5), 40)]
+    assert without == spoken(LowWater(0.5), 40)
+
+
+def test_the_place_of_a_line_is_known():
+    with pytest.raises(InputError, match="top or beside"):
+        Line("short", place="below")

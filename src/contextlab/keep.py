@@ -12,14 +12,13 @@ from collections import namedtuple
 from itertools import accumulate
 
 from .budget import room as room_after
+from .chat import Message
 from .errors import ContextOverflow, InputError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from typing import Protocol
-
-    from .chat import Message
 
     class Policy(Protocol):
         def start(self, room: int) -> None: ...
@@ -283,6 +282,42 @@ class Part:
     def write(self, history: History, first: int) -> tuple[tuple[Message, ...], tuple[Message, ...]]:
         """Return header and footer of a request whose history begins at ``first``."""
         return (), ()
+
+
+class Line(Part):
+    """A line of text that stands in every request, the same one or another each time: the smallest `Part`.
+
+    ``text``: the line, or a function that makes it of the number of the request (1, 2, …). ``place`` is "top", after
+    the instructions, or "beside" the question. A line on top that changes ends what two requests have in common.
+
+    >>> policy = Beside(Line(lambda request: f"request {request}"))
+    >>> policy.start(room=30)
+    >>> history = History([Message("user", "one"), Message("user", "two")], cost=lambda message: len(message.text))
+    >>> [policy.select(history.until(stop)).header[0].content for stop in (1, 2)]
+    ['request 1', 'request 2']
+    """
+
+    name = "line"
+
+    def __init__(self, text: str | Callable[[int], str], place: str = "top", role: str = "system"):
+        if place not in ("top", "beside"):
+            raise InputError(f"the place of a line is top or beside, not {place!r}")
+        self.text = text
+        self.place = place
+        self.role = role
+
+    def start(self, room: int) -> None:
+        self._request = 0
+
+    def read(self, history: History) -> tuple[int, int]:
+        self._request += 1
+        self._message = Message(self.role, self.text(self._request) if callable(self.text) else self.text)
+        units = history.cost(self._message)
+        return units, units
+
+    def write(self, history: History, first: int) -> tuple[tuple[Message, ...], tuple[Message, ...]]:
+        line = (self._message,)
+        return (line, ()) if self.place == "top" else ((), line)
 
 
 class Beside:

@@ -16,6 +16,7 @@ except ImportError as error:
     raise MissingDependency("the widgets need anywidget: pip install 'contextlab[notebook]'") from error
 
 from .base import Exercise, Explorer, Family, Widget, refresh
+from .costs import cost_explorer, mark_explorer
 from .declare import ChooseTask, CodeTask, KeepTask, Line, NumberTask, Option, OrderTask, Predict, Step, Wrong
 from .explorers import Control, drop_explorer, explorer, strips, walk, window_bar
 from .library import check, exercise, outcome, progress
@@ -40,9 +41,11 @@ __all__ = [
     "Wrong",
     "bytes_explorer",
     "check",
+    "cost_explorer",
     "drop_explorer",
     "exercise",
     "explorer",
+    "mark_explorer",
     "models_explorer",
     "outcome",
     "pieces_explorer",
