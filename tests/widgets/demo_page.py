@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 import sys
 from pathlib import Path
 
@@ -18,6 +19,12 @@ def load(name: str, path: Path):
 
 
 hook = load("widgets_hook", ROOT / "book" / "_ext" / "widgets.py")
+
+
+def typed(value: str) -> str:
+    """A value as a careful reader types it: 4.096 could be four thousand, so a 0 is put behind it."""
+    return f"{value}0" if re.fullmatch(r"-?[1-9]\d{0,2}\.\d{3}", value) else value
+
 
 HTML = """<!DOCTYPE html>
 <html lang="en" {theme}><head><meta charset="utf-8"><title>Widgets</title>

@@ -10,6 +10,7 @@ import json
 from decimal import Decimal
 
 import pytest
+from demo_page import typed
 
 from contextlab.widgets import assets
 
@@ -182,7 +183,7 @@ def test_wrong_answers_in_the_module_are_those_of_python(module):
             if task.kind not in ("number", "predict") or "options" in data:
                 continue
             variant = {**data, **one}
-            given = [variant["right"], *(path["value"] for path in variant["wrong"])]
+            given = [typed(one) for one in (variant["right"], *(path["value"] for path in variant["wrong"]))]
             got = module.evaluate(
                 "([given, task]) => given.map((one) => family.tests.gradeNumber(one, task))", [given, variant]
             )
@@ -213,11 +214,11 @@ def test_an_unknown_answer_hears_direction_and_size_but_not_the_value(module):
 
 
 def test_formulas_and_tables_agree_with_python(module):
-    from contextlab.widgets import drop_explorer, window_bar
+    from contextlab.widgets import drop_explorer, request_explorer, window_bar
 
-    bar = window_bar().data
-    assert len(bar["checks"]) >= 20
-    assert module.evaluate("(data) => family.tests.disagreement(data)", json.loads(json.dumps(bar))) is None
+    for one in (window_bar().data, request_explorer().data):
+        assert len(one["checks"]) >= 20
+        assert module.evaluate("(data) => family.tests.disagreement(data)", json.loads(json.dumps(one))) is None
     drop = drop_explorer().data
     assert len(drop["checks"]) >= 20
     assert module.evaluate("(data) => family.tests.dropDisagreement(data)", json.loads(json.dumps(drop))) is None

@@ -109,15 +109,24 @@ function dropView({ model, el, signal }) {
     const right = width - 2;
     const { id: hatchId, defs } = hatch();
     const children = [defs, s("text", { x: 2, y: 12, class: "clw-row-name" }, `Request ${group(request)}; the frame is the room`)];
+    // Hundreds of blocks: one path for each role, and one for what left.
+    const paths = { user: "", assistant: "", left: "" };
+    const letters = [];
     for (let i = stop - 1; i >= 0; i--) {
       const x = right - (prefix[stop] - prefix[i]) * scale;
       const wide = (prefix[i + 1] - prefix[i]) * scale;
       if (x + wide < 0) break;
-      const left = i < first[request - 1];
-      const one = block(i % 2 ? "assistant" : "user", x, wide, 26, 30, left ? hatchId : null);
-      if (left) one.classList.add("clw-left");
-      children.push(one);
+      const role = i % 2 ? "assistant" : "user";
+      const inner = Math.max(wide - GAP, 0.8);
+      paths[i < first[request - 1] ? "left" : role] += `M${x.toFixed(1)} 26h${inner.toFixed(1)}v30h-${inner.toFixed(1)}z`;
+      if (inner >= 13) letters.push(s("g", { "data-role": role, class: i < first[request - 1] ? "clw-left" : null },
+        s("text", { x: x + inner / 2, y: 45, class: "clw-letter" }, ROLES[role][0])));
     }
+    children.push(
+      s("g", { "data-role": "user" }, s("path", { d: paths.user, class: "clw-fill" })),
+      s("g", { "data-role": "assistant" }, s("path", { d: paths.assistant, class: "clw-fill" })),
+      s("g", { class: "clw-left" }, s("path", { d: paths.left, class: "clw-fill" }), s("path", { d: paths.left, class: "clw-gone", fill: `url(#${hatchId})` })),
+      ...letters);
     children.push(s("rect", { class: "clw-window", x: right - room * scale - 1, y: 21, width: room * scale + 2, height: 40, rx: 2 }));
     return { children, height: 66 };
   });
