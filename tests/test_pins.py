@@ -421,6 +421,7 @@ def test_two_replays_begin_with_the_same_board_and_change_neither():
     assert first.rows == second.rows and first.kept == second.kept
     assert values(given_board) == {"seat": "12C"}
     assert "seat: 12C. user name: Ada." in first.kept[0].header[0].text
+    assert [(pin.key, pin.said) for pin in part.board] == [("seat", 1), ("user name", 1)]
 
 
 def test_beside_the_question_means_just_before_it_and_ends_the_reuse_of_the_prefix_there():

@@ -618,13 +618,15 @@ class Pinned(Part):
         self.board = self.given.copy()
         self.rendered = Rendered("", 0, (), ())
         self._limit = room if self.cap is None else self.cap
-        self._read = 0
+        self._read = self._turn = 0
         self._shown = None  # the pins that the note was made of
         self._note = ()
 
     def read(self, history: History) -> tuple[int, int]:
         for index in range(self._read, len(history)):
-            self.board.read(history[index])
+            message = history[index]
+            self._turn += message.role == "user"
+            self.board.read(message if message.turn is not None else message._replace(turn=self._turn))
         self._read = len(history)
         shown = tuple(self.board)
         if shown != self._shown:

@@ -94,7 +94,7 @@ def two_strips(
     history = chat.history.until(chat.requests[turn - 1] + 1)
     messages = [(history[i].role, history.units(i, i + 1)) for i in range(len(history))]
     marked = [] if fact is None else [i for i in range(len(history)) if fact in history[i].text]
-    note_marked = fact is not None and any(fact in message.text for message in kept.header)
+    note_marked = fact is not None and any(fact in message.text for message in (*kept.header, *kept.footer))
     return strips(
         messages,
         kept.indices,
