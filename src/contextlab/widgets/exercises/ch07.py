@@ -195,7 +195,7 @@ EXERCISES = (
             Wrong("K9", lambda gib: gib, "{given} would be right if a GiB were a GB. It is larger by about 7 %."),
             Wrong(
                 "K23",
-                lambda gib: Fraction(gib * 10**9, GIB),
+                lambda gib: round(Fraction(gib * 10**9, GIB), 2),
                 "{given} goes in the wrong direction. A GB is smaller than a GiB, so there are more of them.",
             ),
             Wrong(
@@ -236,7 +236,7 @@ EXERCISES = (
             ),
             Wrong(
                 "K6",
-                lambda layers, heads, kv_heads, hidden: kib(layers, kv_heads, Fraction(hidden, heads)),
+                lambda layers, heads, kv_heads, hidden: round(kib(layers, kv_heads, Fraction(hidden, heads)), 2),
                 "{given} divides the hidden size by the heads. Here head_dim is stated, and it is {head_dim}.",
             ),
             Wrong(
