@@ -345,7 +345,7 @@ def test_a_guess_from_question_to_three_points(page, task):
         after.reach(plain(page, point)[:20])
         after.press("Space")
     assert "3 of 3 ticked." in compared.inner_text()
-    assert keys.state() == "✓ solved"
+    assert keys.state() == "✓ done"
     page.reload()
     page.wait_for_selector(".clw-live")
     assert "3 of 3 ticked." in compared.inner_text(), "kept in the browser"

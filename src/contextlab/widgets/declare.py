@@ -107,8 +107,7 @@ class NumberTask(Declared):
             variants.append(variant)
         data = {
             **common(self),
-            "unit": self.unit,
-            "units": [*unit_words(self.unit), *self.units],
+            **unit_of(self),
             "ask": self.ask,
             "variants": variants,
         }
@@ -157,8 +156,7 @@ class Predict(Declared):
             data["options"] = [option.data(fill) for option in self.options]
         else:
             data |= {
-                "unit": self.unit,
-                "units": [*unit_words(self.unit), *self.units],
+                **unit_of(self),
                 "right": right,
                 "wrong": [
                     {"slip": path.slip, "value": value, "says": html(fill(path.says, given=value))}
@@ -493,6 +491,16 @@ def decimal(value: Number) -> str:
         return str(int(value))
     value = Decimal(value.numerator) / value.denominator if isinstance(value, Fraction) else Decimal(str(value))
     return f"{value:.12f}".rstrip("0").rstrip(".")
+
+
+ORDINALS = ("request", "turn")
+"""Units that stand before their number: request 12."""
+
+
+def unit_of(task: NumberTask | Predict) -> dict:
+    """Return the unit of an answer, and the words that are accepted for it."""
+    data = {"unit": task.unit, "units": [*unit_words(task.unit), *task.units]}
+    return {**data, "ordinal": True} if task.unit in ORDINALS else data
 
 
 def unit_words(unit: str) -> list[str]:

@@ -92,7 +92,7 @@ function dropView({ model, el, signal }) {
     if (gone) {
       const flip = px(gone) > R - 170;
       children.push(s("circle", { class: "clw-point", cx: px(end), cy: py(0) + 1, r: 4.5 }),
-        s("text", { class: flip ? "clw-end clw-strong" : "clw-strong", x: px(end) + (flip ? -9 : 9), y: py(0) - 8 }, `${data.fact_label} leaves: ${group(gone)}`));
+        s("text", { class: flip ? "clw-end clw-strong" : "clw-strong", x: px(end) + (flip ? -9 : 9), y: py(0) - 8 }, `${data.fact_label} leaves: request ${group(gone)}`));
     } else children.push(s("text", { class: "clw-end clw-strong", x: R, y: py(0) - 8 }, `${data.fact_label} never leaves`));
     return { children, height: H + 40 };
   });
@@ -181,7 +181,7 @@ function dropView({ model, el, signal }) {
     const before = request > 1 ? first[request - 2] : 0;
     const stop = 2 * request - 1;
     const left = start - before;
-    const names = left === 1 ? `message ${group(start)} leaves` : `messages ${group(before + 1)} to ${group(start)} leave`;
+    const names = left === 1 ? `message ${group(start)} leaves` : `messages ${group(before + 1)} ${left === 2 ? "and" : "to"} ${group(start)} leave`;
     step.innerHTML = `Request ${group(request)} holds messages ${group(start + 1)} to ${group(stop)}: <b>${group(stop - start)}</b> of ${group(stop)}, `
       + `${group(prefix[stop] - prefix[start])} ${unit}. ` + (left ? `Here ${names}.` : "No message leaves here.");
     figure.redraw();

@@ -37,9 +37,8 @@ function lay(el, kind, titleId, ...children) {
   return section;
 }
 
-function solvedMark(model, state) {
-  const solved = model.get("solved");
-  state.textContent = solved ? "\u2713 solved" : "";
+function solvedMark(model, state, word = "solved") {
+  state.textContent = model.get("solved") ? `\u2713 ${word}` : "";
 }
 
 // The operands in force: what a variant does not name is common to all variants.

@@ -15,9 +15,12 @@ function gradeNumber(text, task) {
   return { right: false, html: apart(value, right, task), slip: "", unknown: true };
 }
 
+// "12 tokens", but "request 12".
+const worded = (text, task) => (task.ordinal ? `${task.unit} ${text}` : `${text} ${task.unit || ""}`.trim());
+
 // Direction and size of a miss, without giving the answer away.
 function apart(value, right, task) {
-  const given = `${group(decimal(value))}${task.unit ? " " + task.unit : ""}`;
+  const given = worded(group(decimal(value)), task);
   if (less(value, zero) && !less(right, zero)) return `${given} is below zero, and the value asked for is not.`;
   const high = less(right, value);
   const [v, r] = align(value, right);
@@ -32,21 +35,21 @@ function apart(value, right, task) {
 }
 
 // Label, field and unit in one line; Enter checks, because the field stands in a form.
-function numberField(label, unit, onfocus) {
+function numberField(label, unit, ordinal) {
   const id = newId("field");
   const field = h("input", {
     id, type: "text", inputmode: "decimal", autocomplete: "off", autocapitalize: "off", spellcheck: "false",
-    class: "clw-number", onfocus,
+    class: "clw-number",
   });
   const unitNode = h("span", { class: "clw-unit" }, unit || "");
   const labelNode = h("label", { for: id, html: label });
-  return { field, labelNode, unitNode, row: h("div", { class: "clw-row" }, labelNode, field, unitNode) };
+  return { field, labelNode, unitNode, row: h("div", { class: "clw-row" }, labelNode, ordinal ? [unitNode, field] : [field, unitNode]) };
 }
 
 function numberView(view) {
   const { model } = view;
   const data = model.get("data");
-  const { field, row } = numberField(data.ask || "Your answer", data.unit);
+  const { field, row } = numberField(data.ask || "Your answer", data.unit, data.ordinal);
   // One value in between, asked for after an answer that no known slip explains.
   const between = numberField("", "");
   const betweenSays = h("div", { class: "clw-feedback", "aria-live": "polite" });

@@ -39,13 +39,13 @@ function guessOf(model) {
   return typeof guess === "string" && parseNumber(guess, data.units).value ? guess : null;
 }
 const guessText = (answer, data) =>
-  data.options ? data.options[answer]?.text || "" : `${group(decimal(parseNumber(answer, data.units).value || zero))} ${data.unit}`;
+  data.options ? data.options[answer]?.text || "" : worded(group(decimal(parseNumber(answer, data.units).value || zero)), data);
 
 function predictView(view) {
   const { model, el, signal } = view;
   const data = model.get("data");
   const { id, state, node } = head(model, data.label);
-  const number = data.options ? null : numberField(data.ask || "Your guess", data.unit);
+  const number = data.options ? null : numberField(data.ask || "Your guess", data.unit, data.ordinal);
   const choice = data.options ? radios(data.ask || "Your guess", data.options.map((option, i) => [i, option.text])) : null;
   const sure = radios("How sure are you?", SURE, null, "clw-choices clw-inline");
   const says = h("div", { class: "clw-feedback", "aria-live": "polite" });
@@ -79,7 +79,7 @@ function predictView(view) {
   follow(model, ["stage", "answer", "sure", "solved"], soonAfter(() => {
     const stage = guessOf(model) === null ? "" : model.get("stage");
     const kept = stage !== "";
-    solvedMark(model, state);
+    solvedMark(model, state, "done");
     if (guessOf(model) !== null) {
       if (number) number.field.value = guessOf(model);
       else choice.value = guessOf(model);
@@ -132,7 +132,7 @@ function compareView(model, el, signal) {
   }, h("label", { for: whyId, html: data.why || "Why? One sentence. Nobody grades it." }), why, h("div", { class: "clw-actions" }, save), asks);
   const none = h("p", { class: "clw-note" }, "You have not made a guess yet. Make it first: ",
     h("a", { href: `#${data.anchor}` }, "to the question"), ".");
-  const measured = data.options ? data.options.find((option) => option.right).text : `${group(data.right)} ${data.unit}`;
+  const measured = data.options ? data.options.find((option) => option.right).text : worded(group(data.right), data);
   const body = h("div", { "aria-live": "polite" },
     h("div", { class: "clw-sides" },
       h("div", {}, h("p", { class: "clw-small" }, "Your guess"), guess, sureText),
@@ -176,7 +176,7 @@ async function outcomeView(view) {
   lay(el, "outcome", id, node, actions, result);
   compareView(guess, result, signal);
   follow(guess, ["answer", "stage", "solved"], soonAfter(() => {
-    solvedMark(guess, state);
+    solvedMark(guess, state, "done");
     actions.hidden = guessOf(guess) === null || guess.get("stage") !== "guessed";
   }), signal);
 }

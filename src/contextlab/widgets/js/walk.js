@@ -29,7 +29,7 @@ function walkView({ model, el, signal }) {
       const shown = block(role, x, units * scale, 22, H, hatchId);
       const kept = state.get(i);
       if (kept === false || (stopped && kept !== true)) shown.classList.add("clw-left");
-      children.push(shown, s("text", { x: x + (units * scale) / 2, y: 22 + H + 15, class: "clw-under" }, group(units)));
+      children.push(shown, s("text", { x: Math.max(x + (units * scale) / 2, 9), y: 22 + H + 15, class: "clw-under" }, group(units)));
       if (i === looking) children.push(s("rect", { class: "clw-looking", x: x - 1.5, y: 19, width: units * scale + 1.5, height: H + 6 }));
       x += units * scale;
     });
