@@ -85,6 +85,29 @@ def _parser():
     kv.add_argument("--tp", type=int, default=1, metavar="N", help="ranks of tensor parallelism (default: 1)")
     kv.add_argument("--json", action="store_true", help="print JSON")
     kv.set_defaults(run=_kv)
+
+    assemble = commands.add_parser(
+        "assemble", help="fit a chat into a window: the request to send, and what was left out"
+    )
+    assemble.add_argument(
+        "file", metavar="REQUEST.json", help="a list of messages, or an object with messages and tools"
+    )
+    assemble.add_argument("--window", type=int, required=True, metavar="N", help="tokens of the context window")
+    assemble.add_argument("--max-output-tokens", type=int, required=True, metavar="N", help="tokens kept for the reply")
+    assemble.add_argument("--margin", type=int, default=0, metavar="N", help="tokens kept free besides (default: 0)")
+    assemble.add_argument("--tools", metavar="FILE", help="a JSON list of tools, in place of those of the request")
+    assemble.add_argument(
+        "--pin", action="append", default=[], metavar="TEXT", help="a pinned note; repeat it for several"
+    )
+    assemble.add_argument("--counter", default="o200k_base", metavar="NAME", help="as in count (default: o200k_base)")
+    assemble.add_argument(
+        "--template",
+        default="openai",
+        metavar="NAME",
+        help="openai, plain, chatml, system-in-last-user, or a tokenizer_config.json (default: openai)",
+    )
+    assemble.add_argument("--json", action="store_true", help="print JSON")
+    assemble.set_defaults(run=_assemble)
     return parser
 
 
@@ -261,6 +284,68 @@ def _kv_shape(options, kv):
     except json.JSONDecodeError as error:
         raise InputError(f"{options.config} is not JSON: line {error.lineno}, {error.msg}") from None
     return kv.from_config(config)
+
+
+def _assemble(options):
+    from .assembler import TEMPLATES, assemble
+    from .tokens import get_counter
+
+    counter = get_counter(options.counter)
+    template = options.template
+    if template not in TEMPLATES and template.endswith(".json"):
+        from .render import Template
+
+        template = Template.from_file(template, counter)
+    content = _read_json(options.file)
+    whole = isinstance(content, dict)
+    messages, tools = (content.get("messages"), content.get("tools")) if whole else (content, None)
+    if options.tools:
+        tools = _read_json(options.tools)
+    for value, what, file in (
+        (messages, "messages", options.file),
+        (tools or [], "tools", options.tools or options.file),
+    ):
+        if not isinstance(value, list):
+            raise InputError(f"{file} has no list of {what}: expected a list, or an object with messages and tools")
+    request = assemble(
+        messages,
+        window=options.window,
+        max_output_tokens=options.max_output_tokens,
+        margin=options.margin,
+        tools=tools,
+        pinned=options.pin,
+        counter=counter,
+        template=template,
+    )
+    if options.json:
+        _print_json(request.as_dict())
+    else:
+        _print_request(request, counter.unit)
+
+
+def _print_request(request, unit):
+    print(f"{request.input_tokens:,} of {request.budget:,} {unit} ({request.counter}, {request.exact})")
+    width = max(map(len, request.parts), default=0)
+    for part, tokens in request.parts.items():
+        print(f"  {part:<{width}}  {tokens:>8,}")
+    kept, dropped = (sum(map(len, groups)) for groups in (request.kept_groups, request.dropped_groups))
+    turn = "" if request.oldest_turn_kept is None else f", from turn {request.oldest_turn_kept} on"
+    print(f"kept {kept} of {kept + dropped} messages{turn}; with nothing left out: {request.tokens_before:,}")
+    for stage in request.stages:
+        indices = f" (messages {', '.join(map(str, stage.indices))})" if stage.indices else ""
+        print(f"{stage.name}: {stage.tokens:,} {unit}, {stage.note}{indices}")
+
+
+def _read_json(file):
+    import json
+
+    try:
+        return json.loads(_read_text(file))
+    except json.JSONDecodeError as error:
+        name = "standard input" if file == "-" else file
+        raise InputError(f"{name} is not JSON: line {error.lineno}, column {error.colno}: {error.msg}") from None
+    except RecursionError:
+        raise InputError(f"{file} is nested too deeply to be a request") from None
 
 
 def _read_text(file):
