@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pages
+
 from contextlab import forecast
 from contextlab.keep import KeepNewest, newest_run
 from contextlab.prefix import PrefixCache
@@ -117,6 +119,29 @@ def rows(quick: bool = False) -> list[Row]:
             lambda: _pool_of(4 * million, million),
             limit=6,
             pairs=5,
+        ),
+        *rows_of_pages(quick),
+    ]
+
+
+def rows_of_pages(quick: bool) -> list[Row]:
+    """Return the rows that need the built site and Chromium, or none, and say so."""
+    if lacks := pages.missing():
+        print(f"bench: no rows about pages, because this machine lacks {lacks}", file=sys.stderr)
+        return []
+    return [
+        Row(
+            "first widget",
+            "opening chapter 05 until a widget is alive / until it is loaded without the widgets' scripts",
+            pages.no_browser if quick else pages.first_widget,
+            seconds=0.8,
+            pairs=9,
+        ),
+        Row(
+            "slider step",
+            "a step of the drop-turn explorer until the page is laid out / a question to the same page",
+            pages.no_browser if quick else pages.slider_step,
+            seconds=0.05,
         ),
     ]
 
