@@ -34,6 +34,14 @@ KERNELSPEC = {"display_name": "Python 3 (ipykernel)", "language": "python", "nam
 LANGUAGE_INFO = {"name": "python", "file_extension": ".py", "mimetype": "text/x-python", "pygments_lexer": "ipython3"}
 WIDGET_STATE = "application/vnd.jupyter.widget-state+json"
 SECONDS_PER_CELL = 120
+SETUP_ID = "setup"
+SETUP = """\
+# On Colab the library is missing: install it there. Elsewhere this does nothing.
+import importlib.util
+
+if importlib.util.find_spec("contextlab") is None:
+    source = "git+{url}@{branch}"
+    %pip install --quiet "contextlab[notebook] @ {{source}}\""""
 # What decides the outputs of every notebook, and what was executed last on this machine.
 SOURCES = ("src/contextlab/**/*", "notebooks/data/*", "requirements.txt", "tools/notebooks.py")
 MODULE = (".js", ".css")  # the module of the widgets and its style sheet: no output depends on them
@@ -74,6 +82,7 @@ async def execute(path: Path, cwd: Path | None = None) -> str:
 
     notebook = nbformat.read(path, as_version=4)
     clear(notebook)
+    put_setup_cell(notebook)
     client = NotebookClient(
         notebook,
         timeout=SECONDS_PER_CELL,
@@ -130,6 +139,24 @@ def remember(paths: list[Path]) -> None:
     EXECUTED.parent.mkdir(exist_ok=True)
     known = executed() | {str(path): fingerprint(path) for path in paths}
     EXECUTED.write_text(json.dumps(known, indent=1), encoding="utf-8")
+
+
+def setup_cell() -> str:
+    """The source of the first code cell: it installs the library where it is missing, from the repository's address."""
+    import yaml
+
+    repository = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))["repository"]
+    return SETUP.format(url=repository["url"].rstrip("/"), branch=repository["branch"])
+
+
+def put_setup_cell(notebook) -> None:
+    """Write the setup cell behind the title; a notebook that has none gets it."""
+    from nbformat.v4 import new_code_cell
+
+    cells = [cell for cell in notebook.cells if cell.get("id") != SETUP_ID]
+    # Not a part of the chapter: the page does not show it.
+    cells.insert(1, new_code_cell(setup_cell(), id=SETUP_ID, metadata={"tags": ["remove-cell"]}))
+    notebook.cells = cells
 
 
 def clear(notebook) -> None:

@@ -6,7 +6,7 @@ from collections import namedtuple
 
 from ._data import read_table, row_named
 
-__all__ = ["Text", "article_1", "samples"]
+__all__ = ["Text", "article_1", "cookbook", "samples"]
 
 
 class Text(namedtuple("Text", "name lang dir text")):
@@ -41,6 +41,22 @@ def article_1(name: str | None = None) -> Text | list[Text]:
         return [_text(row) for row in rows]
     by_name = [{**row, "name": row["name"].lower(), "title": row["name"]} for row in rows]
     return _text(row_named(by_name, name, "Article 1 in"))
+
+
+def cookbook(name: str) -> tuple[list[dict], list[dict]]:
+    """Return messages and tools of an example of the OpenAI Cookbook: "names" (no tools) or "weather" (one tool).
+
+    Raises:
+        InputError: there is no example of that name.
+
+    Source: OpenAI Cookbook, "How to count tokens with tiktoken"; the service's own counts stand there.
+
+    >>> messages, tools = cookbook("weather")
+    >>> len(messages), tools[0]["function"]["name"]
+    (2, 'get_current_weather')
+    """
+    row = row_named(read_table("cookbook"), name, "example of the cookbook")
+    return row["messages"], row.get("tools", [])
 
 
 def _text(row: dict) -> Text:
