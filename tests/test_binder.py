@@ -1,4 +1,4 @@
-"""What Binder does: an environment from exactly requirements.txt, JupyterLab, and each notebook run through its server."""
+"""What Binder does: an environment from exactly requirements.txt, JupyterLab, each notebook run through its server."""
 
 from __future__ import annotations
 
