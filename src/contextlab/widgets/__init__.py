@@ -3,7 +3,8 @@
 One ES module and one stylesheet serve all of them; what a widget shows is computed in Python.
 
 >>> from contextlab.widgets import exercise
->>> exercise("05-1")  # doctest: +SKIP
+>>> exercise("05-1")
+<number 05-1: With a reply reserve>
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from .explorers import Control, drop_explorer, explorer, strips, walk, window_ba
 from .library import check, exercise, outcome, progress
 from .memory import bytes_explorer, models_explorer
 from .pieces import pieces_explorer
+from .requests import request_explorer
 
 __all__ = [
     "ChooseTask",
@@ -51,6 +53,7 @@ __all__ = [
     "pieces_explorer",
     "progress",
     "refresh",
+    "request_explorer",
     "strips",
     "walk",
     "window_bar",

@@ -369,10 +369,10 @@ def _checks(controls: Sequence[Control], oracle: Callable[..., Mapping[str, obje
 
 PARTS = (
     ("instructions", "Instructions", "instructions", "S", 2000, 50, 350),
-    ("tools", "Tool descriptions", "tool", "T", 4000, 50, 650),
-    ("notes", "Pinned notes or summary", "note", "N", 1500, 50, 100),
+    ("tools", "Tool descriptions", "tool", "T", 4000, 10, 640),
+    ("notes", "Pinned notes or summary", "note", "N", 1500, 50, 0),
     ("message", "New message", "user", "U", 2000, 10, 90),
-    ("reply", "Room for the reply", "reply", "R", 4000, 50, 1000),
+    ("reply", "Room for the reply", "reply", "R", 4096, 32, 1024),
     ("margin", "Margin", "instructions", "M", 1000, 50, 200),
 )
 
