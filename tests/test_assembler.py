@@ -765,6 +765,34 @@ def test_what_is_no_chat_is_refused_with_its_place(chat, words):
         assemble(chat, window=1000, max_output_tokens=0, counter=WordPieces())
 
 
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers(-5, 5) | st.floats(allow_nan=False) | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=8,
+)
+KEYS = "role content name tool_calls tool_call_id function_call refusal audio type text id function arguments image_url"
+odd_messages = st.dictionaries(
+    st.sampled_from(KEYS.split()), json_values | st.sampled_from(["user", "assistant", "tool", "system"]), max_size=6
+)
+odd_calls = st.builds(
+    lambda message, calls: {**message, "role": "assistant", "tool_calls": calls},
+    odd_messages,
+    st.lists(odd_messages, max_size=2),
+)
+odd_parts = st.builds(
+    lambda message, parts: {**message, "role": "user", "content": parts},
+    odd_messages,
+    st.lists(odd_messages, max_size=2),
+)
+
+
+@settings(max_examples=500, deadline=None)
+@given(st.lists(messages | odd_messages | odd_calls | odd_parts | json_values, max_size=5))
+def test_whatever_comes_in_is_assembled_or_refused_in_words(chat):
+    with suppress(InputError, BudgetError):
+        assemble(chat, window=300, max_output_tokens=10, counter=LETTERS, facts=["x"]).as_dict()
+
+
 def test_half_a_surrogate_pair_is_refused_with_its_place():
     with pytest.raises(InputError, match=r"message 1: .*surrogate"):
         assemble([user("?"), reply("\ud83d")], window=1000, max_output_tokens=0)

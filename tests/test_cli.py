@@ -110,6 +110,72 @@ def test_one_counter_prints_one_number():
     assert run("count", "--counter", "cl100k_base", stdin="お誕生日おめでとう".encode()).stdout.split() == [b"9"]
 
 
+CHAT = [
+    {"role": "system", "content": "Be brief."},
+    {"role": "user", "content": "Hello there"},
+    {"role": "assistant", "content": "Yes?"},
+    {"role": "user", "content": "Who am I?"},
+]
+CLOCK = {"type": "function", "function": {"name": "clock", "description": "Tell the time."}}
+
+
+@pytest.fixture
+def assembled(tmp_path, capsys):
+    def call(content, *arguments):
+        file = tmp_path / "request.json"
+        file.write_text(json.dumps(content), encoding="utf-8")
+        assert main(["assemble", str(file), "--window", "100", "--max-output-tokens", "20", *arguments]) == 0
+        return capsys.readouterr().out
+
+    return call
+
+
+def test_assemble_gives_the_fields_of_the_result(assembled):
+    from contextlab import assemble
+
+    expected = json.loads(json.dumps(assemble(CHAT, window=100, max_output_tokens=20).as_dict()))
+    assert json.loads(assembled(CHAT, "--json")) == expected
+    assert json.loads(assembled({"messages": CHAT}, "--json")) == expected
+    assert expected["messages"] == CHAT and expected["kept_groups"] == [[0], [1], [2], [3]]
+
+
+def test_assemble_takes_tools_from_the_request_or_from_a_file(assembled, tmp_path):
+    file = tmp_path / "tools.json"
+    file.write_text(json.dumps([CLOCK]), encoding="utf-8")
+    inside = json.loads(assembled({"messages": CHAT, "tools": [CLOCK]}, "--json"))
+    assert inside == json.loads(assembled(CHAT, "--tools", str(file), "--json"))
+    assert inside["parts"]["tools"] == 24
+
+
+def test_assemble_prints_the_parts_and_what_was_left_out(assembled):
+    lines = assembled(CHAT, "--margin", "50", "--pin", "Ada").splitlines()
+    assert lines[0] == "26 of 30 tokens (o200k_base, sum of parts)"
+    assert [line.split() for line in lines[1:5]] == [
+        ["instructions", "7"],
+        ["pinned", "notes", "8"],
+        ["current", "user", "message", "8"],
+        ["reply", "start", "3"],
+    ]
+    assert lines[5] == "kept 2 of 4 messages, from turn 2 on; with nothing left out: 38"
+    assert lines[6] == "drop: 12 tokens, 2 messages"
+
+
+def test_assemble_knows_the_counters_and_the_templates(assembled):
+    tokens = {
+        (counter, template): json.loads(assembled(CHAT, "--counter", counter, "--template", template, "--json"))
+        for counter in ("pieces", "cl100k_base")
+        for template in ("openai", "plain", "chatml", "system-in-last-user")
+        if counter != "pieces" or template in ("openai", "plain")
+    }
+    assert all(one["input_tokens"] <= 80 for one in tokens.values())
+    assert tokens["cl100k_base", "system-in-last-user"]["exact"] == "rendered"
+
+
+def test_assemble_prints_half_a_surrogate_pair_as_an_escape(assembled):
+    out = assembled([{"role": "user", "content": "\ud83d"}], "--counter", "chars", "--json")
+    assert json.loads(out)["messages"][0]["content"] == "\ud83d"
+
+
 BAD = {
     "no command": ([], b"command"),
     "unknown command": (["frob"], b"frob"),
@@ -124,6 +190,12 @@ BAD = {
     "negative reserve": (["lab", "--reply-reserve", "-1"], b"-1"),
     "sentences the wrong way round": (["lab", "--reply-sentences", "9", "2"], b"from 9 to 2"),
     "trace without json": (["lab", "--trace"], b"--json"),
+    "no window": (["assemble", "-", "--max-output-tokens", "9"], b"--window"),
+    "a request that is no JSON": (["assemble", "-", "--window", "90", "--max-output-tokens", "9"], b"UTF-8"),
+    "a missing request": (
+        ["assemble", "no-such-file.json", "--window", "90", "--max-output-tokens", "9"],
+        b"no-such-file",
+    ),
     "unknown counter": (["count", "--counter", "words"], b"chars, pieces, cl100k_base, o200k_base"),
     "missing file": (["count", "no-such-file.txt"], b"no-such-file.txt"),
     "a folder": (["count", "."], b"cannot read ."),
@@ -139,6 +211,27 @@ def test_bad_input_gives_one_clear_line_and_status_2(case):
     assert result.stdout == b""
     assert result.stderr.count(b"\n") == 1 and result.stderr.startswith(b"contextlab: ")
     assert words in result.stderr
+
+
+ASSEMBLE_BAD = {
+    "no JSON": (b"[1", [], b"standard input is not JSON: line 1"),
+    "no list": (b'{"messages": 7}', [], b"no list of messages"),
+    "a message that is none": (b"[7]", [], b"message 0 is a int"),
+    "no question": (b'[{"role": "assistant", "content": "x"}]', [], b"no user message"),
+    "too small a window": (b'[{"role": "user", "content": "Hello"}]', ["--margin", "80"], b"current user message 5"),
+    "no budget": (b'[{"role": "user", "content": "Hello"}]', ["--margin", "90"], b"margin 90"),
+    "unknown template": (b"[]", ["--template", "mistral"], b"openai, plain"),
+    "a missing template": (b"[]", ["--template", "no-such.json"], b"no-such.json"),
+    "too deep": (b"[" * 100_000, [], b"nested too deeply"),
+}
+
+
+@pytest.mark.parametrize("case", ASSEMBLE_BAD)
+def test_a_bad_request_gives_one_clear_line_and_status_2(case):
+    stdin, more, words = ASSEMBLE_BAD[case]
+    result = run("assemble", "-", "--window", "90", "--max-output-tokens", "9", *more, stdin=stdin)
+    assert (result.returncode, result.stdout) == (2, b"")
+    assert result.stderr.count(b"\n") == 1 and words in result.stderr
 
 
 def test_a_pipe_that_closes_early_is_no_error():

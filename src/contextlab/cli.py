@@ -369,7 +369,10 @@ def _read_text(file):
 def _print_json(value):
     import json
 
-    print(json.dumps(value, ensure_ascii=False))
+    try:
+        print(json.dumps(value, ensure_ascii=False))
+    except UnicodeEncodeError:  # half of a surrogate pair, or a terminal that lacks a letter
+        print(json.dumps(value))
 
 
 def main(arguments=None):

@@ -62,6 +62,8 @@ class Entry(Message):
             if not (isinstance(content, str) and role in ROLES):
                 cls.from_openai(raw, _where(index))  # which says what is wrong
             calls = get("tool_calls")
+            if calls and not isinstance(calls, list | tuple):
+                raise InputError(f"{_where(index)} has tool_calls of type {type(calls).__name__}; expected a list")
             entry = cls._make(
                 (role, content, tuple(calls) if calls else (), get("tool_call_id"), get("name"), None, None)
             )
