@@ -493,7 +493,7 @@ def _knowing_roles(counter):
     roles = {role: counter(role) for role in ROLES}
 
     def count(text):
-        return roles[text] if text in roles else counter(text)
+        return roles[text] if isinstance(text, str) and text in roles else counter(text)
 
     count.name = getattr(counter, "name", "counter")
     return count
