@@ -19,7 +19,7 @@ except ImportError as error:
 from .base import Exercise, Explorer, Family, Widget, refresh
 from .costs import cost_explorer, mark_explorer
 from .declare import ChooseTask, CodeTask, KeepTask, Line, NumberTask, Option, OrderTask, Predict, Step, Wrong
-from .explorers import Control, drop_explorer, explorer, strips, walk, window_bar
+from .explorers import Control, chat_strips, drop_explorer, explorer, strips, walk, window_bar
 from .library import check, exercise, outcome, progress
 from .memory import bytes_explorer, models_explorer
 from .pieces import pieces_explorer
@@ -42,6 +42,7 @@ __all__ = [
     "Widget",
     "Wrong",
     "bytes_explorer",
+    "chat_strips",
     "check",
     "cost_explorer",
     "drop_explorer",

@@ -97,6 +97,37 @@ SIX_TURNS = (
 """The history of the six-turn walk: role and tokens of each message."""
 
 
+def chat_strips(requests: int = 30, budget: int = 4000) -> Explorer:
+    """Return the two strips over the 200-turn chat, from its first request to number ``requests``.
+
+    It stands at the first request without the name. Each request is what `contextlab.replay` makes of the chat under
+    keep-newest with this input budget.
+
+    Returns:
+        An explorer; its trait `settings["request"]` is the request shown.
+    """
+    from contextlab.keep import KeepNewest
+    from contextlab.render import PlainRule
+    from contextlab.replay import CountedChat, replay
+    from contextlab.script import NAME, scripted_chat
+    from contextlab.tokens import WordPieces
+
+    chat = CountedChat(scripted_chat(turns=requests), PlainRule(WordPieces()))
+    trace = replay(chat, KeepNewest(), input_budget=budget, fact=NAME)
+    history = chat.history
+    stops = [index + 1 for index in chat.requests]
+    return strips(
+        [(message.role, history.units(i, i + 1)) for i, message in enumerate(history.messages[: stops[-1]])],
+        [(row.messages_dropped, stop, row.input_units) for row, stop in zip(trace.rows, stops, strict=True)],
+        budget=budget,
+        unit="approximate units",
+        fact=0,
+        fixed=sum(chat.fixed.values()),
+        start=trace.gone_at_turn or requests,
+        title="The same chat, request by request",
+    )
+
+
 def walk(
     messages: Sequence[tuple[str, int]] = SIX_TURNS,
     *,
