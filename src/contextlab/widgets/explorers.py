@@ -100,7 +100,7 @@ SIX_TURNS = (
 def chat_strips(requests: int = 30, budget: int = 4000) -> Explorer:
     """Return the two strips over the 200-turn chat, from its first request to number ``requests``.
 
-    It stands at the first request without the name. Each request is what `contextlab.replay` makes of the chat under
+    It stands some requests before the name leaves. Each request is what `contextlab.replay` makes of the chat under
     keep-newest with this input budget.
 
     Returns:
@@ -123,8 +123,9 @@ def chat_strips(requests: int = 30, budget: int = 4000) -> Explorer:
         unit="approximate units",
         fact=0,
         fixed=sum(chat.fixed.values()),
-        start=trace.gone_at_turn or requests,
+        start=max((trace.gone_at_turn or requests) - 7, 1),
         title="The same chat, request by request",
+        question="Move the slider until the name leaves. The frame is the input budget.",
     )
 
 
