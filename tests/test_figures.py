@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import re
 import subprocess
@@ -15,6 +16,7 @@ import pytest
 pytest.importorskip("matplotlib")
 
 from contextlab import figures
+from contextlab.compare import data_file
 from contextlab.cost import usage
 from contextlab.errors import InputError, MissingDependency
 from contextlab.figures.svg import LETTER_INKS
@@ -443,6 +445,25 @@ def test_measured_shares_stand_at_their_height(drawn):
         for ys, (*_, shares) in zip(lines, PANELS, strict=True):
             assert [ys[0] - y for y in ys] == pytest.approx([scale * (s - shares[0]) for s in shares], abs=0.05)
     assert "0.35 without documents" in drawn["position_effect"].alt
+
+
+def test_the_published_position_effect_is_the_published_one():
+    """Liu et al. 2023, EXPERIMENTS.md of the authors' repository: the file of the book, value by value."""
+    measured = json.loads(data_file("lost_in_the_middle.json").read_text(encoding="utf-8"))
+    documents, pairs = measured["multi_document_qa_20_documents"], measured["key_value_retrieval_140_pairs"]
+    assert (documents["gold_index"], pairs["key_index"]) == ([0, 4, 9, 14, 19], [0, 34, 69, 104, 139])
+    assert documents["mpt-30b-instruct"] == {
+        "by_index": [0.5367, 0.5175, 0.5217, 0.5266, 0.5623],
+        "closed_book": 0.3168,
+        "oracle": 0.8166,
+    }
+    assert documents["longchat-13b-16k"] == {
+        "by_index": [0.6859, 0.5740, 0.5533, 0.5250, 0.5503],
+        "closed_book": 0.3499,
+        "oracle": 0.8264,
+    }
+    assert pairs["mpt-30b-instruct"] == [1.0, 0.936, 0.886, 0.804, 0.962]
+    assert pairs["longchat-13b-16k"] == [0.37, 0.382, 0.354, 0.656, 0.886]
 
 
 def test_a_weight_stands_in_the_row_that_asks_and_the_column_that_is_seen(drawn):
