@@ -54,8 +54,8 @@ def request_explorer(
         title=title,
         question=question,
         controls=[
-            Control("messages", "Messages", 1, 100, 1, "", 20),
-            Control("size", "Text of a message", 1, 200, 1, "tokens", 40),
+            Control("messages", "Messages", 2, 100, 1, "", 20),
+            Control("size", "Text of a message", 5, 200, 5, "tokens", 40),
             Control("tools", "Tools", 0, 30, 1, "", 3),
         ],
         formulas=formulas,
