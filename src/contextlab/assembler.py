@@ -155,7 +155,8 @@ class Assembler:
         self.retrieved, self.retrieved_cap = retrieved, retrieved_cap
         self.strategy = strategy
         self.max_message_tokens, self.shorten_oversized = max_message_tokens, shorten_oversized
-        self.start_with_user, self.omission, self.facts = start_with_user, omission, facts
+        self.start_with_user, self.omission = start_with_user, omission
+        self.facts = [facts] if isinstance(facts, str) else list(facts)
         self._smaller = {}  # rule 4: name of a stage -> what it makes of a text
         if shorten_tool_results is not None:
             self._smaller["shorten tool results"] = lambda text: self._shortened(text, shorten_tool_results)

@@ -47,7 +47,7 @@ class Message(
         """Read a message from a dict of OpenAI's chat format; unknown keys raise nothing and are not kept.
 
         ``where`` is used in error messages. Raises `InputError` when the value is no dict, has no known role,
-        or has content of another type than text, a list of parts, or None.
+        has content of another type than text, a list of parts, or None, or tool calls that are no list.
 
         >>> Message.from_openai({"role": "user", "content": "Hello"}).role
         'user'
@@ -62,10 +62,13 @@ class Message(
             raise InputError(
                 f"{where} has content of type {type(content).__name__}; expected text, a list of parts, or None"
             )
+        calls = message.get("tool_calls") or ()
+        if not isinstance(calls, list | tuple):
+            raise InputError(f"{where} has tool_calls of type {type(calls).__name__}; expected a list")
         return cls(
             role,
             content,
-            tool_calls=tuple(message.get("tool_calls") or ()),
+            tool_calls=tuple(calls),
             tool_call_id=message.get("tool_call_id"),
             name=message.get("name"),
         )

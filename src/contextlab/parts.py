@@ -42,7 +42,7 @@ class PartPrices:
     def part(self, part: dict, where: str = "content part") -> int:
         """Return the tokens of a content part; raises `InputError` when it has no price."""
         kind = part.get("type")
-        if kind in self.prices:
+        if isinstance(kind, str) and kind in self.prices:
             price = self.prices[kind]
             return price(part) if callable(price) else price
         if kind == "refusal" and isinstance(part.get("refusal"), str):

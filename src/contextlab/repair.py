@@ -58,15 +58,11 @@ class Entry(Message):
         """Read a `Message` or a dict of OpenAI's format; raises `InputError`, with the index, when it is neither."""
         if isinstance(raw, dict):
             get = raw.get
-            role, content = get("role"), get("content")
-            if not (isinstance(content, str) and role in ROLES):
+            role, content, calls = get("role"), get("content"), get("tool_calls")
+            if calls or not isinstance(content, str) or role not in ROLES:
                 cls.from_openai(raw, _where(index))  # which says what is wrong
-            calls = get("tool_calls")
-            if calls and not isinstance(calls, list | tuple):
-                raise InputError(f"{_where(index)} has tool_calls of type {type(calls).__name__}; expected a list")
-            entry = cls._make(
-                (role, content, tuple(calls) if calls else (), get("tool_call_id"), get("name"), None, None)
-            )
+            calls = tuple(calls) if calls else ()
+            entry = cls._make((role, content, calls, get("tool_call_id"), get("name"), None, None))
             entry.raw = raw.copy() if len(raw) == 2 and isinstance(content, str) else copied(raw)
         elif isinstance(raw, Message):
             entry = cls._make(raw)
