@@ -10,9 +10,11 @@ import random
 import sys
 from collections import OrderedDict
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import assembling
 import pages
 
 from contextlab import forecast
@@ -120,8 +122,65 @@ def rows(quick: bool = False) -> list[Row]:
             limit=6,
             pairs=5,
         ),
+        *rows_of_the_assembler(quick),
         *rows_of_pages(quick),
     ]
+
+
+def rows_of_the_assembler(quick: bool) -> list[Row]:
+    """Return the rows of the assembler, and one for each other library that is installed."""
+    turns = 20 if quick else 500
+    chat, long = assembling.chat_of(turns), assembling.chat_of(10 * turns)
+    few, many = (10, 100) if quick else (100, 10_000)
+    return [
+        Row(
+            "assembler",
+            f"a chat of {turns} turns fitted at every turn / each message counted once and a window moved",
+            (lambda: assembling.fitted(chat), lambda: assembling.floor(chat)),
+            limit=2,
+            pairs=9,
+        ),
+        Row(
+            "assembler, ten times as long",
+            f"{10 * turns:,} turns fitted / {turns}",
+            (lambda: assembling.fitted(long), lambda: assembling.fitted(chat)),
+            limit=11,
+            pairs=5,
+        ),
+        Row(
+            "assembler, one more message",
+            f"a message and a request in a chat of {many:,} messages / of {few}",
+            lambda: (assembling.per_turn(many), assembling.per_turn(few)),
+            limit=1.5,
+        ),
+        Row(
+            "cached sum",
+            "a request of 100 messages counted before / tokenizing its rendered text",
+            assembling.cached_or_rendered,
+            limit=1 / 30,
+        ),
+        Row(
+            "rendered check",
+            "the count of a template that is not additive / bare tiktoken on its text",
+            assembling.checked_or_bare,
+            limit=1.3,
+        ),
+        *(
+            Row(
+                name,
+                f"a chat of {20 if quick else turns} turns fitted at every turn, by the assembler / by {name}",
+                partial(_beside, prepare, 20 if quick else turns),
+                limit=None if quick else limit,
+                pairs=2,
+            )
+            for name, _, turns, limit, prepare in assembling.peers()
+        ),
+    ]
+
+
+def _beside(prepare, turns):
+    chat = assembling.chat_of(turns)
+    return lambda: assembling.fitted(chat), prepare(turns)
 
 
 def rows_of_pages(quick: bool) -> list[Row]:

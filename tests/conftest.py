@@ -8,11 +8,16 @@ import sys
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tools"))
 
 from tested import strict  # noqa: E402 - the folder of the tools is on the path only now
+
+# How long one example takes says more of the machine than of the code; `make bench` measures speed.
+settings.register_profile("book", deadline=None)
+settings.load_profile("book")
 
 CHROMIUM = (
     "chromium",

@@ -25,7 +25,11 @@ IMAGE = {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{PIXE
 
 
 def call(call_id, name="look_up", **arguments):
-    return {"id": call_id, "type": "function", "function": {"name": name, "arguments": json.dumps(arguments, ensure_ascii=False)}}
+    return {
+        "id": call_id,
+        "type": "function",
+        "function": {"name": name, "arguments": json.dumps(arguments, ensure_ascii=False)},
+    }
 
 
 CHAT = [

@@ -5,7 +5,6 @@ import json
 import pickle
 import subprocess
 import sys
-import time
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from pathlib import Path
@@ -308,12 +307,10 @@ BAD = {
 
 
 @pytest.mark.parametrize("source", BAD.values(), ids=BAD)
-def test_a_bad_template_ends_soon_with_a_clear_error(source):
+def test_a_bad_template_ends_with_a_clear_error(source):
     chat = [dict(message) for message in SMALL]
-    began = time.process_time()
     with pytest.raises(InputError, match=r"^the template fails( in line \d+)?: .*\w"):
         Template(source, WordPieces()).request(chat)
-    assert time.process_time() - began < 5
     assert chat == SMALL
 
 
