@@ -20,7 +20,7 @@ import pages
 from contextlab import forecast
 from contextlab.keep import KeepNewest, newest_run
 from contextlab.prefix import PrefixCache
-from contextlab.render import PlainRule
+from contextlab.render import ChatML, PlainRule, SystemInLastUser
 from contextlab.replay import CountedChat, replay
 from contextlab.script import NAME, scripted_chat
 from contextlab.tokens import WordPieces
@@ -161,9 +161,14 @@ def rows_of_the_assembler(quick: bool) -> list[Row]:
         ),
         Row(
             "rendered check",
-            "the count of a template that is not additive / bare tiktoken on its text",
-            assembling.checked_or_bare,
+            "100 messages as text, ChatML with its markers as letters, counted / bare tiktoken on that text",
+            lambda: assembling.checked_or_bare(ChatML(assembling.COUNTER, special_tokens=False)),
             limit=1.3,
+        ),
+        Row(
+            "rendered check, sandboxed",
+            "100 messages rendered by Jinja in the sandbox and counted / bare tiktoken on that text",
+            lambda: assembling.checked_or_bare(SystemInLastUser(assembling.COUNTER)),
         ),
         *(
             Row(
