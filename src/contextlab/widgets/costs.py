@@ -13,6 +13,7 @@ from .markup import grouped
 BUDGETS = (2000, 4000, 8000, 16_000, 32_000, 64_000, 128_000)
 MARK_BUDGETS = (2000, 4000, 8000, 16_000, 32_000)
 MARKS = (25, 40, 50, 60, 75, 90, 100)
+SHORT = ("none", "the same", "a clock")
 LINES = ("no line on top", "the same line in each request", "a clock: another line in each request")
 
 
@@ -141,9 +142,9 @@ def mark_explorer(
         (4000, 50, 2),
         (8000, 50, 0),
     ):
-        sent, share, computed, billed, cuts, messages, gone = marked(budget, mark, line)
-        cells = (grouped(sent), f"{share} %", grouped(computed), grouped(billed), str(cuts), f"{messages}", str(gone))
-        rows.append([grouped(budget), f"{mark} %", LINES[line], *cells])
+        _, share, computed, _, cuts, messages, _ = marked(budget, mark, line)
+        cells = (f"{share} %", grouped(computed), str(cuts), f"{messages}")
+        rows.append([grouped(budget), f"{mark} %", SHORT[line], *cells])
     return explorer(
         title=title,
         question=question,
@@ -172,18 +173,7 @@ def mark_explorer(
             ],
         },
         table={
-            "head": [
-                "Input budget",
-                "Mark",
-                "Line",
-                "Sent",
-                "Cached",
-                "Computed",
-                "Billed",
-                "Cuts",
-                "Messages",
-                "Gone at",
-            ],
+            "head": ["Budget", "Mark", "Line on top", "Cached", "Computed", "Cuts", "Messages"],
             "rows": rows,
         },
     )
