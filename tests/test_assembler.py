@@ -2,6 +2,8 @@
 
 import copy
 import json
+import subprocess
+import sys
 from contextlib import suppress
 from itertools import chain, pairwise
 
@@ -387,6 +389,14 @@ def test_the_parts_stand_in_their_places_and_add_up():
     assert sum(made.parts.values()) == made.input_tokens == RULE.request(made.messages, [CLOCK])
 
 
+@pytest.mark.parametrize("pin", ["metric units", user("metric units"), Message("user", "metric units")])
+def test_one_pin_may_come_without_a_list(pin):
+    made = assemble([user("Hello")], window=200, max_output_tokens=0, counter=LETTERS, pinned=pin, retrieved=pin)
+    assert made.messages[0]["content"] == "Memory:\n- metric units"
+    assert made.messages[1]["content"].endswith("metric units")
+    assert made.absent_facts == ()
+
+
 def test_what_is_optional_yields_to_what_is_mandatory_and_says_so():
     made = assemble([user("Hello")], window=60, max_output_tokens=0, counter=LETTERS, summary="x" * 60, notes="short")
     assert [m["content"] for m in made.messages] == ["Notes:\nshort", "Hello"]
@@ -693,6 +703,22 @@ def test_one_request_is_no_dearer_in_a_long_chat():
         growing.request()
         work[turns] = sum(touched)
     assert work[5000] <= work[50] + 20
+
+
+def test_the_standard_library_is_enough():
+    code = """
+import sys
+sys.modules["tiktoken"] = sys.modules["jinja2"] = None
+before = set(sys.modules)
+from contextlab import WordPieces, assemble
+chat = [{"role": "user", "content": "Hello"}]
+assert assemble(chat, window=100, max_output_tokens=9, counter=WordPieces(), template="plain").input_tokens == 8
+assert assemble(chat, window=100, max_output_tokens=9, counter=WordPieces()).input_tokens == 8
+new = {name.split(".")[0] for name in set(sys.modules) - before}
+print(" ".join(sorted(new - sys.stdlib_module_names - {"contextlab"})), *sorted(new & {"typing", "dataclasses", "json"}))
+"""
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (run.stdout.split(), run.stderr) == ([], "")
 
 
 # Repairs.

@@ -36,7 +36,7 @@ notes
 retrieval eviction
 planted
 compare
-adapters parts
+adapters additions parts
 repair
 request
 assembler testing

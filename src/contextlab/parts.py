@@ -31,7 +31,7 @@ class PartPrices:
     >>> prices.part({"type": "file", "file": {"file_id": "f1"}}, "content part 2")
     Traceback (most recent call last):
     ...
-    contextlab.errors.InputError: content part 2 is 'file', which has no price: give one, such as prices={'file': 1000}
+    contextlab.errors.InputError: content part 2 is 'file', which has no price: give it one in part_prices
     """
 
     def __init__(self, counter: Callable[[str], int], images=None, prices: dict | None = None):
@@ -49,7 +49,7 @@ class PartPrices:
             return self.counter(part["refusal"])
         if kind == "image_url":
             return self._image(part, where)
-        raise InputError(f"{where} is {kind!r}, which has no price: give one, such as prices={{{kind!r}: 1000}}")
+        raise InputError(f"{where} is {kind!r}, which has no price: give it one in part_prices")
 
     def _image(self, part, where):
         if self.images is not None:

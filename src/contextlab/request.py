@@ -5,6 +5,8 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections import namedtuple
 
+from .additions import texts_of
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .repair import Entry
@@ -49,7 +51,7 @@ class Request:
         self.counter = getattr(assembler.counter, "name", "counter")
         self.exact = "sum of parts" if assembler._additive else "rendered"
         self.tools = assembler.tools
-        self.facts = (*assembler._pins(), *assembler.facts)
+        self.facts = (*texts_of(assembler.pinned), *assembler.facts) if assembler.pinned else assembler.facts
         self.tokens_before = tokens_before
         self._stages = stages
         self._all = chat.stop, chat.prefix[chat.stop]  # messages that could have been sent, and their tokens
