@@ -715,7 +715,7 @@ chat = [{"role": "user", "content": "Hello"}]
 assert assemble(chat, window=100, max_output_tokens=9, counter=WordPieces(), template="plain").input_tokens == 8
 assert assemble(chat, window=100, max_output_tokens=9, counter=WordPieces()).input_tokens == 8
 new = {name.split(".")[0] for name in set(sys.modules) - before}
-print(" ".join(sorted(new - sys.stdlib_module_names - {"contextlab"})), *sorted(new & {"typing", "dataclasses", "json"}))
+print(*sorted(new - sys.stdlib_module_names - {"contextlab"}), *sorted(new & {"typing", "dataclasses", "json"}))
 """
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert (run.stdout.split(), run.stderr) == ([], "")
