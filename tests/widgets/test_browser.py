@@ -221,7 +221,7 @@ def test_an_order_from_wrong_answer_to_progress(page, task):
     if almost not in [path["order"] for path in variant["wrong"]]:
         arrange(keys, names, almost)
         keys.push("Check")
-        assert f"Place {len(names) - 1} is the first that is not." in keys.say()
+        assert f"Place {len(names) - 1} is not right yet." in keys.say()
     arrange(keys, names, variant["right"])
     keys.push("Check")
     expect_feedback(keys, "Right", variant["praise"])
@@ -293,7 +293,7 @@ def test_the_lines_of_a_program_from_wrong_order_to_progress(page, task):
     wrong = [*data["right"][1:], data["right"][0]]
     arrange(keys, names, wrong)
     keys.push("Check")
-    assert "Line 1 is the first that is not." in keys.say()
+    assert "Line 1 is not right yet." in keys.say()
     arrange(keys, names, data["right"])
     for line, right in data["picks"].items():
         for form in range(len(data["lines"][int(line)]["forms"])):

@@ -360,7 +360,8 @@ EXERCISES = (
         "Cut a text to a limit",
         'Write a function `beginning(text, limit, count)`. `count` is a counter such as `BPE("o200k_base")`. Return '
         "the longest beginning of the text that counts at most `limit`. It has to end between two code points, so "
-        "there is no `�` in it.",
+        "there is no `�` in it. (A character of several code points may still be divided; `cut` above does not do "
+        "that.)",
         name="beginning",
         lines=(
             "def beginning(text, limit, count):",

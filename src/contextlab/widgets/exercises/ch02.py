@@ -70,6 +70,7 @@ EXERCISES = (
         "The window of the help desk has {window} tokens. The table above names what is always in it. How many tokens "
         "are left for the history?",
         unit="tokens",
+        measured="Computed",
         operands=HELP_DESK,
         right=lambda window, instructions, tools, new_message, reply, margin: room_of(
             window, instructions=instructions, tools=tools, new_message=new_message, reply=reply, margin=margin
@@ -161,9 +162,9 @@ EXERCISES = (
     ),
     ChooseTask(
         "02-q2",
-        "It forgets after two pages",
+        "It forgets after a few pages",
         "A model is advertised with a window of 131,072 tokens. You run it on your own machine and set nothing. After "
-        "about two pages of chat the beginning is forgotten. What do you look at first?",
+        "a few pages of chat the beginning is forgotten. What do you look at first?",
         options=(
             Option(
                 "The reply cap of the model.",

@@ -101,10 +101,11 @@ def one_each(text, markers, count):
 EXERCISES = (
     Predict(
         "03-p",
-        "What does the service count?",
-        "The four texts have {texts} tokens together. How many input tokens does the service count for this request? "
-        "A guess is enough: think of what else the model has to be told.",
+        "What does the recipe count?",
+        "The four texts have {texts} tokens together. How many input tokens does OpenAI's published recipe count for "
+        "this request? A guess is enough: think of what else the model has to be told.",
         unit="tokens",
+        measured="Computed",
         operands={"texts": texts(), "messages": len(CHAT), "roles": roles()},
         right=lambda: OpenAIRecipe(COUNT).request(CHAT),
         wrong=(

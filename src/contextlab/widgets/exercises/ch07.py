@@ -116,6 +116,7 @@ EXERCISES = (
         "A conversation has {short} tokens. Later it has {long}, eight times as many. How many times as much memory "
         "does the server keep for it?",
         unit="times",
+        measured="Computed",
         units=("time", "x", "fold"),
         operands={"short": 4000, "long": 32_000},
         right=lambda short, long: Fraction(
@@ -126,7 +127,7 @@ EXERCISES = (
             Wrong(
                 "K1",
                 lambda short, long: Fraction(long, short) ** 2,
-                "{given} is the square. The *work* of attention grows like that, because every token is compared with "
+                "{given} is the square. The *scores* of attention grow like that, because every token is compared with "
                 "every earlier one. What is kept for each token does not grow with the others.",
             ),
             Wrong(
@@ -151,7 +152,7 @@ EXERCISES = (
         points=(
             "What is kept for a token does not depend on how many tokens there are.",
             "The comparisons of every token with every earlier one are work. They are not kept.",
-            "Doubling the tokens doubles the memory and makes the work four times as large.",
+            "Doubling the tokens doubles the memory; the scores that are computed become four times as many.",
         ),
         solution="{long} / {short} = {right}: the memory grows in a straight line with the tokens.",
     ),

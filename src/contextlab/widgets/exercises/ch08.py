@@ -177,7 +177,7 @@ EXERCISES = (
         why="Why so few, although the rule throws away much more at once? One sentence. Nobody grades it.",
         points=(
             "Between two cuts each request begins as the one before it did.",
-            "A cut is expensive, and it comes only every eighth or ninth turn.",
+            "A cut is expensive, and it comes only every ninth or tenth turn.",
             "Keep-newest pays nearly a whole window on nearly every turn.",
         ),
         solution="In the run {right} units are computed, against {newest} under keep-newest.",
@@ -390,8 +390,8 @@ EXERCISES = (
             ),
         ),
         praise="the tokens are {values}.",
-        solution="The library computes, in this order, {values} tokens. The further to the front a change stands, the "
-        "more is read again; and what was sent once must stay as it was.",
+        solution="In blocks of 16 the library computes, in this order, {values} tokens. The further to the front a "
+        "change stands, the more is read again; and what was sent once must stay as it was.",
         ends="The layout that computes the fewest tokens comes first.",
         hints=(
             "For each layout: at which place do two requests in a row differ first?",

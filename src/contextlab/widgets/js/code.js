@@ -16,7 +16,7 @@ function gradeCode(answer, task) {
   const place = given.findIndex((text, i) => text !== wanted[i]);
   if (place >= 0) {
     const good = place === 0 ? "" : place === 1 ? "Line 1 is right. " : `Lines 1 to ${place} are right. `;
-    return { right: false, html: `${good}Line ${place + 1} is the first that is not. ${task.tip || ""}`, slip: "" };
+    return { right: false, html: `${good}Line ${place + 1} is not right yet. ${task.tip || ""}`, slip: "" };
   }
   for (const [line, pick] of Object.entries(task.picks)) {
     const chosen = answer.picks[line];

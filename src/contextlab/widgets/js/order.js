@@ -100,7 +100,7 @@ function gradeOrder(answer, task) {
   }
   const place = answer.findIndex((line, i) => line !== task.right[i]);
   const good = place === 0 ? "" : place === 1 ? "Place 1 is right. " : `Places 1 to ${place} are right. `;
-  return { right: false, html: `${good}Place ${place + 1} is the first that is not. ${task.tip || ""}`, slip: "" };
+  return { right: false, html: `${good}Place ${place + 1} is not right yet. ${task.tip || ""}`, slip: "" };
 }
 
 function orderView(view) {
