@@ -338,11 +338,10 @@ def test_one_more_group_leaves_until_the_rendered_request_fits(sizes, extra, win
     try:
         made = assemble(chat, window=window, max_output_tokens=0, counter=LETTERS, template=template)
     except ContextOverflow:
-        if template.renders:
-            assert not fits(len(chat) - 1)
+        assert not fits(len(chat) - 1)  # a render decides that, not an estimate
         return
     assert made.input_tokens == Merging(extra).request(made.messages) <= window
-    assert len(template.renders) <= len(chat)
+    assert len(template.renders) <= len(chat) + 1
     if len(template.renders) > 1:  # what had one group more did not fit
         assert not fits(made.kept_groups[0][0] - 1)
 
@@ -352,6 +351,13 @@ def test_a_rendered_request_that_cannot_shrink_is_an_error_with_the_difference()
         assemble([user("Hello")], window=40, max_output_tokens=0, counter=LETTERS, template=Merging(extra=60))
     assert caught.value.parts["rendering"] > 0
     assert sum(caught.value.parts.values()) > 40 == caught.value.budget
+
+
+def test_instructions_alone_are_rendered_too():
+    made = assemble([system("S" * 30)], window=40, max_output_tokens=0, counter=LETTERS, template=Merging())
+    assert made.input_tokens == 15
+    with pytest.raises(ContextOverflow, match="rendering"):
+        assemble([system("S" * 100)], window=40, max_output_tokens=0, counter=LETTERS, template=Merging())
 
 
 # What comes on top, beside, and in front.

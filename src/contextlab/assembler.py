@@ -15,7 +15,8 @@ The rules, in the order in which `Assembler.request` follows them:
    message. After them the groups of the current exchange leave oldest first; the current user message and the newest
    group stay.
 7. With an additive template the request is the sum of its parts, each counted once. Any other template renders the
-   request; as long as that is too large, one more group leaves.
+   request; as long as that is too large, one more group leaves. There the counts of single messages are estimates, and
+   only a render decides that the mandatory part does not fit.
 
 Rules 4 and 5 see each request that could have been made, in order, as in a replay: what a request holds depends on the
 chat, never on how often somebody asked before.
@@ -233,10 +234,13 @@ class Assembler:
     def _fit(self, room, kept, parts, top, beside, stages):
         """Choose the history that fits the room, verify the whole, and return it with its log (rules 6 and 7)."""
         chat = self._chat
+        least = False  # is only what is mandatory left?
         while True:
             runs, mark = self._marked_runs(room, kept)
             if runs is None:
-                raise ContextOverflow("what has to be sent does not fit", self.budget, _some(parts))
+                if self._additive or least:
+                    raise ContextOverflow("what has to be sent does not fit", self.budget, _some(parts))
+                runs, least = self._runs(parts["current user message"] + parts["newest group"], kept), True
             held = sum([chat.units(run.start, run.stop) for run in runs])
             parts["omission"] = sum([entry.units for entry in mark])
             parts["history"] = held - parts["current user message"] - parts["newest group"]
@@ -284,7 +288,7 @@ class Assembler:
         if cap is not None and parts["pinned notes"] > cap:
             only = {"pinned notes": parts["pinned notes"]}
             raise ContextOverflow("the pinned notes are larger than their cap", cap, only)
-        if sum(parts.values()) > self.budget:
+        if self._additive and sum(parts.values()) > self.budget:
             raise ContextOverflow("what has to be sent does not fit", self.budget, _some(parts))
         return parts, top
 
@@ -419,7 +423,7 @@ class Assembler:
         """Return the ranges of places that fit (rule 6), one of them from the current user message on; None: none."""
         chat = self._chat
         if not chat.users:
-            return []
+            return [] if room >= 0 else None
         current, newest = self._current()
         stop = chat.stop
         left = room - chat.units(current, current + 1)
