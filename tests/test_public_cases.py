@@ -867,6 +867,16 @@ def test_4f_langchains_documented_example_by_the_rules_of_this_book():
             sent(chat, budget, template=Ten())
 
 
+def test_4f_a_turn_is_a_question_and_all_that_follows_up_to_the_next():
+    """The Cookbook's session notebook: eight items with questions at 0, 4 and 6; two turns are the items 4 to 7."""
+    chat = [U("0"), A("1"), C(2), R(2), U("4"), A("5"), U("6"), A("7")]
+    made = made_from(chat, RULE.request(chat[4:]))
+    assert list(chain(*made.kept_groups)) == [4, 5, 6, 7]
+    assert made.oldest_turn_kept == 2
+    five = growing_chat(5)
+    assert len(sent(five, RULE.request(five[-6:]))) == 6
+
+
 def test_every_template_of_the_book_gives_a_request_that_fits():
     chat = [S("Be brief."), *growing_chat(20), U("last")]
     for template in (ChatML(O200K), ChatML(O200K, special_tokens=False), SystemInLastUser(O200K), PlainRule(O200K)):
