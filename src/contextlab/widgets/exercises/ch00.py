@@ -88,6 +88,7 @@ EXERCISES = (
         "The window holds 40 words. The application keeps the newest messages that fit, and leaves out everything "
         "older. In which request is your name missing for the first time?",
         unit="request",
+        measured="Computed",
         units=("number", "no", "nr"),
         operands={"sizes": tuple(words(CHAT)), "window": 40},
         right=lambda sizes, window: drop_turn_of([*sizes, 0], window, 0),
@@ -117,7 +118,7 @@ EXERCISES = (
         "up the words of these messages: 12, then 29, then 48. The first sum above 40 is the answer.",
         why="Why in this request? One sentence. Nobody grades it.",
         points=(
-            "Request 3 holds five messages: three of yours and two replies.",
+            "Request 3 would have to hold five messages: three of yours and two replies.",
             "Together they have 48 words, more than the 40 of the window.",
             "The message with the name is the oldest, so it is the one that stays out.",
         ),

@@ -67,8 +67,9 @@ EXERCISES = (
     Predict(
         "04-p",
         "What does the request hold?",
-        "The window has 700 tokens. The newest turns that fit are sent, and nothing is set aside. How many tokens do "
-        "the turns in the request have together?",
+        "The window has 700 tokens. The newest messages that fit are sent, and nothing is set aside. How many "
+        "tokens do "
+        "the messages in the request have together?",
         unit="tokens",
         operands={"sizes": SIX_TURNS, "window": 700},
         right=lambda sizes, window: kept_units(sizes, window),
@@ -76,48 +77,53 @@ EXERCISES = (
             Wrong(
                 "F13",
                 lambda sizes, window: total(sizes, oldest_first(sizes, window)),
-                "{given} are the oldest turns that fit: 20 + 300 + 250. The walk begins at the newest turn, because "
+                "{given} are the oldest messages that fit: 20 + 300 + 250. The walk begins at the newest "
+                "message, because "
                 "the question has to be in the request.",
             ),
             Wrong(
                 "S5",
                 lambda sizes, window: kept_units(sizes, window - 1),
-                "{given} is what fits below 700. The next turn has 180 and makes 700 exactly, and that fits.",
+                "{given} is what fits below 700. The next message has 180 and makes 700 exactly, and that fits.",
             ),
             Wrong(
                 "S3",
                 lambda sizes, window: total(sizes, range(newest(sizes, window)[0] - 1, len(sizes))),
-                "{given} is more than the window. You counted the turn at which the walk has to stop.",
+                "{given} is more than the window. You counted the message at which the walk has to stop.",
             ),
             Wrong(
                 "F9",
                 lambda sizes: sum(sizes),
-                "{given} are all six turns. The window holds 700.",
+                "{given} are all six messages. The window holds 700.",
             ),
             Wrong(
                 "A1",
                 lambda sizes, window: sizes[0] + kept_units(sizes[1:], window - sizes[0]),
-                "{given} contains the system turn. Nothing was set aside for it here: the walk reaches only the "
-                "newest turns. A place of its own comes later in this chapter.",
+                "{given} contains the system message. Nothing was set aside for it here: the walk reaches only the "
+                "newest messages. A place of its own comes later in this chapter.",
             ),
         ),
-        praise="120, then 520, then 700. The next turn would make 950.",
-        sure_miss="You were sure, so walk once more, with a pencil. Begin with the last turn: 120. The one before it "
+        praise="120, then 520, then 700. The next message would make 950.",
+        sure_miss="You were sure, so walk once more, with a pencil. Begin with the last message: 120. The one "
+        "before it "
         "has 400: together 520. The one before that has 180: together 700, the whole window. The next has 250 and "
-        "does not fit, so the walk stops. The system turn has only 20, but it stands before the point where the walk "
+        "does not fit, so the walk stops. The system message has only 20, but it stands before the point where "
+        "the walk "
         "stopped.",
         points=(
-            "The walk begins at the newest turn and adds 120, 400 and 180.",
+            "The walk begins at the newest message and adds 120, 400 and 180.",
             "700 of 700 fits: the limit itself is allowed.",
-            "The walk stops at the turn of 250. It does not go on to smaller, older ones.",
+            "The walk stops at the message of 250. It does not go on to smaller, older ones.",
         ),
-        solution="120 + 400 + 180 = {right} tokens, three of the six turns. The next older turn has 250 and would "
+        solution="120 + 400 + 180 = {right} tokens, three of the six messages. The next older message has 250 "
+        "and would "
         "make 950.",
     ),
     NumberTask(
         "04-q1",
         "The last four",
-        "An application sends the last {n} turns of this chat, whatever their size: {list} tokens, the oldest first. "
+        "An application sends the last {n} messages of this chat, whatever their size: {list} tokens, the "
+        "oldest first. "
         "How many tokens does it send?",
         unit="tokens",
         right=lambda sizes, n: sum(sizes[-n:]),
@@ -131,13 +137,12 @@ EXERCISES = (
             Wrong(
                 "F8",
                 lambda sizes, n: sum(sizes[-2 * n :]),
-                "{given} are {double} turns. Here each entry of the list is one turn.",
+                "{given} are {double} messages. Here each entry of the list is one message.",
             ),
         ),
         praise="the sum of the last {n}. In a window of {window} tokens that is too much, and nobody was told.",
         solution="Add the last {n} sizes: {right} tokens. A rule that counts messages does not bound tokens.",
         variants=(
-            {"sizes": SIX_TURNS, "n": 4, "window": 700, "double": 8, "list": listed(SIX_TURNS)},
             {
                 "sizes": (40, 90, 310, 60, 520, 210, 80),
                 "n": 3,
@@ -145,6 +150,7 @@ EXERCISES = (
                 "double": 6,
                 "list": listed((40, 90, 310, 60, 520, 210, 80)),
             },
+            {"sizes": SIX_TURNS, "n": 4, "window": 700, "double": 8, "list": listed(SIX_TURNS)},
         ),
         quick=True,
     ),
@@ -234,7 +240,7 @@ EXERCISES = (
     NumberTask(
         "04-2",
         "The instructions stay on top",
-        "A chat of six turns: instructions of {system} tokens, then {list} tokens, the oldest first. The window has "
+        "A chat of six messages: instructions of {system} tokens, then {list} tokens, the oldest first. The window has "
         "{window} tokens, {reply} of them for the reply. A summary of {summary} tokens is sent, and *the "
         "instructions are sent as well*. How many tokens of the window stay unused, beside the {reply} for the "
         "reply?",
@@ -352,8 +358,9 @@ EXERCISES = (
             ),
         ),
         praise="{used} of {room} tokens; {left} stay unused, because the next older message does not fit into them.",
-        solution="Take the instructions off first. Then walk from the newest message, and stop at the first that does "
-        "not fit into {room} tokens.",
+        solution="The instructions take a part of the {room} tokens. Then walk from the newest message, and "
+        "stop at the "
+        "first that does not fit into what is left.",
         hints=(
             "The instructions are in the sum too.",
             "Walk from the last message upwards. Look at what is left after each one.",

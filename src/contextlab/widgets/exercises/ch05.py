@@ -200,7 +200,7 @@ EXERCISES = (
         ),
         praise="{turn} − 1 whole turns and one new message.",
         solution="2 × ({turn} − 1) messages of earlier turns, and the new message: {right}.",
-        variants=({"turn": 18}, {"turn": 11}, {"turn": 35}),
+        variants=({"turn": 11}, {"turn": 18}, {"turn": 35}),
         quick=True,
     ),
     NumberTask(
@@ -395,9 +395,9 @@ EXERCISES = (
         "order of the request at which the name is missing for the first time.",
         items=(
             "nothing is changed",
-            "replies are about twice as long",
+            "replies have about twice as many sentences",
             "1,000 units are kept for the reply",
-            "replies are about half as long",
+            "replies have about half as many sentences",
             "the budget is 8,000 units",
         ),
         value=five_dates,
