@@ -27,88 +27,90 @@ class _Parser(argparse.ArgumentParser):
         raise InputError(f"{message} (try: {self.prog} --help)")
 
 
-def _parser():
+def _parser(called):
+    """Return the parser; only the command that is ``called`` has its options, since each costs every start."""
     parser = _Parser(prog="contextlab", description="Predict, price and repair what a long chat forgets.")
     commands = parser.add_subparsers(dest="command", metavar="command", required=True, parser_class=_Parser)
+    for name, (purpose, add_options, run) in COMMANDS.items():
+        command = commands.add_parser(name, help=purpose)
+        command.set_defaults(run=run)
+        if name == called:
+            add_options(command)
+    return parser
 
-    lab = commands.add_parser(
-        "lab", help="replay the 200-turn chat: when is the name forgotten, and what does it cost?"
+
+def _lab_options(parser):
+    parser.add_argument("--seed", type=int, metavar="N", help="seed of the scripted chat (default: 20261105)")
+    parser.add_argument(
+        "--turns", type=int, default=200, metavar="N", help="turns of the chat, at least 2 (default: 200)"
     )
-    lab.add_argument("--seed", type=int, metavar="N", help="seed of the scripted chat (default: 20261105)")
-    lab.add_argument("--turns", type=int, default=200, metavar="N", help="turns of the chat, at least 2 (default: 200)")
-    lab.add_argument(
+    parser.add_argument(
         "--budget",
         type=int,
         action="append",
         metavar="N",
         help="input budget in units; repeat it for several (default: 4000, 8000 and 32000)",
     )
-    lab.add_argument(
+    parser.add_argument(
         "--reply-reserve", type=int, default=0, metavar="N", help="units kept free for the reply (default: 0)"
     )
-    lab.add_argument(
+    parser.add_argument(
         "--reply-sentences", type=int, nargs=2, metavar=("LO", "HI"), help="sentences of a reply (default: 9 15)"
     )
-    lab.add_argument("--summary-without-facts", action="store_true", help="the rolling summary keeps topics only")
-    lab.add_argument("--json", action="store_true", help="print JSON")
-    lab.add_argument("--trace", action="store_true", help="with --json: every message and every request")
-    lab.set_defaults(run=_lab)
+    parser.add_argument("--summary-without-facts", action="store_true", help="the rolling summary keeps topics only")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.add_argument("--trace", action="store_true", help="with --json: every message and every request")
 
-    count = commands.add_parser("count", help="count a text with one counter, or with all of them side by side")
-    count.add_argument("file", nargs="?", default="-", metavar="FILE", help="a UTF-8 text (default: standard input)")
-    count.add_argument("--counter", metavar="NAME", help="chars, pieces, cl100k_base or o200k_base")
-    count.add_argument("--json", action="store_true", help="print JSON")
-    count.set_defaults(run=_count)
 
-    kv = commands.add_parser("kv", help="size the KV cache of a model: the bytes, and every term they come from")
-    kv.add_argument("model", nargs="?", metavar="MODEL", help="a name of the model table, such as llama-3.1-8b")
-    kv.add_argument("--config", metavar="FILE", help="a Hugging Face config.json, in place of a name")
-    kv.add_argument("--tokens", type=int, required=True, metavar="N", help="tokens of each sequence")
-    kv.add_argument("--layers", type=int, metavar="N", help="layers of a model of your own")
-    kv.add_argument("--kv-heads", type=int, metavar="N", help="its KV heads a layer")
-    kv.add_argument("--head-dim", type=int, metavar="N", help="elements of a key, and of a value")
-    kv.add_argument("--kv-lora-rank", type=int, metavar="R", help="elements of its latent (MLA)")
-    kv.add_argument("--rope-dim", type=int, metavar="D", help="elements of the position part beside the latent")
-    kv.add_argument("--decompressed", action="store_true", help="the latent is held expanded for every head")
-    kv.add_argument("--dtype", default="fp16", metavar="TYPE", help="element type of the cache (default: fp16)")
-    kv.add_argument("--batch", type=int, default=1, metavar="N", help="sequences (default: 1)")
-    kv.add_argument("--beams", type=int, default=1, metavar="N", help="beams of each sequence (default: 1)")
-    kv.add_argument("--window", type=int, metavar="W", help="tokens that a sliding layer looks back on")
-    kv.add_argument("--full-every", type=int, metavar="K", help="every so many layers one is full")
-    kv.add_argument(
+def _count_options(parser):
+    parser.add_argument("file", nargs="?", default="-", metavar="FILE", help="a UTF-8 text (default: standard input)")
+    parser.add_argument("--counter", metavar="NAME", help="chars, pieces, cl100k_base or o200k_base")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+
+
+def _kv_options(parser):
+    parser.add_argument("model", nargs="?", metavar="MODEL", help="a name of the model table, such as llama-3.1-8b")
+    parser.add_argument("--config", metavar="FILE", help="a Hugging Face config.json, in place of a name")
+    parser.add_argument("--tokens", type=int, required=True, metavar="N", help="tokens of each sequence")
+    parser.add_argument("--layers", type=int, metavar="N", help="layers of a model of your own")
+    parser.add_argument("--kv-heads", type=int, metavar="N", help="its KV heads a layer")
+    parser.add_argument("--head-dim", type=int, metavar="N", help="elements of a key, and of a value")
+    parser.add_argument("--kv-lora-rank", type=int, metavar="R", help="elements of its latent (MLA)")
+    parser.add_argument("--rope-dim", type=int, metavar="D", help="elements of the position part beside the latent")
+    parser.add_argument("--decompressed", action="store_true", help="the latent is held expanded for every head")
+    parser.add_argument("--dtype", default="fp16", metavar="TYPE", help="element type of the cache (default: fp16)")
+    parser.add_argument("--batch", type=int, default=1, metavar="N", help="sequences (default: 1)")
+    parser.add_argument("--beams", type=int, default=1, metavar="N", help="beams of each sequence (default: 1)")
+    parser.add_argument("--window", type=int, metavar="W", help="tokens that a sliding layer looks back on")
+    parser.add_argument("--full-every", type=int, metavar="K", help="every so many layers one is full")
+    parser.add_argument(
         "--window-cap",
         default="window",
         metavar="CAP",
         help="what a sliding layer holds at most: window, window-1, blocks, or none (default: window)",
     )
-    kv.add_argument("--block-size", type=int, metavar="N", help="tokens a block, when memory comes in blocks")
-    kv.add_argument("--tp", type=int, default=1, metavar="N", help="ranks of tensor parallelism (default: 1)")
-    kv.add_argument("--json", action="store_true", help="print JSON")
-    kv.set_defaults(run=_kv)
+    parser.add_argument("--block-size", type=int, metavar="N", help="tokens a block, when memory comes in blocks")
+    parser.add_argument("--tp", type=int, default=1, metavar="N", help="ranks of tensor parallelism (default: 1)")
+    parser.add_argument("--json", action="store_true", help="print JSON")
 
-    assemble = commands.add_parser(
-        "assemble", help="fit a chat into a window: the request to send, and what was left out"
-    )
-    assemble.add_argument(
-        "file", metavar="REQUEST.json", help="a list of messages, or an object with messages and tools"
-    )
-    assemble.add_argument("--window", type=int, required=True, metavar="N", help="tokens of the context window")
-    assemble.add_argument("--max-output-tokens", type=int, required=True, metavar="N", help="tokens kept for the reply")
-    assemble.add_argument("--margin", type=int, default=0, metavar="N", help="tokens kept free besides (default: 0)")
-    assemble.add_argument("--tools", metavar="FILE", help="a JSON list of tools, in place of those of the request")
-    assemble.add_argument(
+
+def _assemble_options(parser):
+    parser.add_argument("file", metavar="REQUEST.json", help="a list of messages, or an object with messages and tools")
+    parser.add_argument("--window", type=int, required=True, metavar="N", help="tokens of the context window")
+    parser.add_argument("--max-output-tokens", type=int, required=True, metavar="N", help="tokens kept for the reply")
+    parser.add_argument("--margin", type=int, default=0, metavar="N", help="tokens kept free besides (default: 0)")
+    parser.add_argument("--tools", metavar="FILE", help="a JSON list of tools, in place of those of the request")
+    parser.add_argument(
         "--pin", action="append", default=[], metavar="TEXT", help="a pinned note; repeat it for several"
     )
-    assemble.add_argument("--counter", default="o200k_base", metavar="NAME", help="as in count (default: o200k_base)")
-    assemble.add_argument(
+    parser.add_argument("--counter", default="o200k_base", metavar="NAME", help="as in count (default: o200k_base)")
+    parser.add_argument(
         "--template",
         default="openai",
         metavar="NAME",
         help="openai, plain, chatml, system-in-last-user, or a tokenizer_config.json (default: openai)",
     )
-    assemble.add_argument("--json", action="store_true", help="print JSON")
-    assemble.set_defaults(run=_assemble)
-    return parser
+    parser.add_argument("--json", action="store_true", help="print JSON")
 
 
 def _lab(options):
@@ -375,13 +377,39 @@ def _print_json(value):
         print(json.dumps(value))
 
 
+# Name -> what it is for, what adds its options, what runs it.
+COMMANDS = {
+    "lab": (
+        "replay the 200-turn chat: when is the name forgotten, and what does it cost?",
+        _lab_options,
+        _lab,
+    ),
+    "count": (
+        "count a text with one counter, or with all of them side by side",
+        _count_options,
+        _count,
+    ),
+    "kv": (
+        "size the KV cache of a model: the bytes, and every term they come from",
+        _kv_options,
+        _kv,
+    ),
+    "assemble": (
+        "fit a chat into a window: the request to send, and what was left out",
+        _assemble_options,
+        _assemble,
+    ),
+}
+
+
 def main(arguments=None):
     """Run the command with these arguments (default: those of the process); return the exit status.
 
     Bad input gives one line on standard error and the status 2.
     """
     try:
-        options = _parser().parse_args(arguments)
+        arguments = sys.argv[1:] if arguments is None else arguments
+        options = _parser(next(iter(arguments), None)).parse_args(arguments)
         options.run(options)
         sys.stdout.flush()
     except ContextLabError as error:
