@@ -20,11 +20,11 @@ __all__ = [
 ]
 
 
-def _whole(name: str, value: int, least: int = 0) -> int:
-    """Return `value` when it is a whole number of at least `least`; a bool is no number here."""
+def _whole(name: str, value: int, least: int | None = 0) -> int:
+    """Return `value` when it is a whole number of at least `least` (None: of any size); a bool is no number here."""
     if isinstance(value, bool) or not isinstance(value, int):
         raise InputError(f"{name} must be a whole number, got {value!r}")
-    if value < least:
+    if least is not None and value < least:
         raise InputError(f"{name} must be at least {least}, got {value}")
     return value
 
@@ -38,13 +38,13 @@ def input_budget(window: int, reply_reserve: int = 0, margin: int = 0) -> int:
         margin: units kept free because the count may be too low.
 
     Raises:
-        InputError: an argument is no whole number, or is negative.
-        BudgetError: nothing is left for the request.
+        InputError: an argument is no whole number, or a part is negative.
+        BudgetError: nothing is left for the request. A window of 0 or below is such a case: it never means no limit.
 
     >>> input_budget(4000, reply_reserve=1000)
     3000
     """
-    _whole("window", window)
+    _whole("window", window, least=None)
     parts = {"reply reserve": _whole("reply reserve", reply_reserve), "margin": _whole("margin", margin)}
     left = window - reply_reserve - margin
     if left <= 0:
@@ -60,9 +60,9 @@ def room(budget: int, parts: dict[str, int]) -> int:
         parts: what every request carries: name of the part -> its units.
 
     Raises:
-        InputError: the budget or a part is no whole number, or is negative.
-        BudgetError: nothing is left. A room of exactly 0 is an error too: it holds no message,
-            not even the one that the request is about.
+        InputError: the budget or a part is no whole number, or a part is negative.
+        BudgetError: nothing is left, as with a budget of 0 or below: it never means no limit. A room of exactly 0
+            is an error too: it holds no message, not even the one that the request is about.
 
     >>> room(4000, {"instructions": 17, "reply start": 3})
     3980
@@ -71,7 +71,7 @@ def room(budget: int, parts: dict[str, int]) -> int:
     ...
     contextlab.errors.BudgetError: no room for the history: budget 18, instructions 17 + reply start 3 = 20, 2 over
     """
-    _whole("budget", budget)
+    _whole("budget", budget, least=None)
     for name, units in parts.items():
         _whole(name, units)
     left = budget - sum(parts.values())
