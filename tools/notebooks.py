@@ -215,7 +215,7 @@ async def execute_all(paths: list[Path], jobs: int, cwd: Path | None) -> list[st
         async with slots:
             try:
                 return await execute(path, cwd)
-            except Exception as error:
+            except Exception as error:  # a cell, a kernel or the file: whichever it is, it is named and the run ends
                 raise SystemExit(f"notebooks: {path.name} fails:\n{error}") from error
 
     return await asyncio.gather(*map(one, paths))
