@@ -20,7 +20,8 @@ import pages
 from contextlab import forecast
 from contextlab.keep import KeepNewest, newest_run
 from contextlab.prefix import PrefixCache
-from contextlab.render import ChatML, PlainRule, SystemInLastUser
+from contextlab.render import ChatML, PlainRule, SystemInLastUser, Template
+from contextlab.render.templates import SYSTEM_IN_LAST_USER
 from contextlab.replay import CountedChat, replay
 from contextlab.script import NAME, scripted_chat
 from contextlab.tokens import WordPieces
@@ -166,9 +167,15 @@ def rows_of_the_assembler(quick: bool) -> list[Row]:
             limit=1.3,
         ),
         Row(
+            "rendered check, moved instructions",
+            "100 messages whose instructions move, as text, counted / bare tiktoken on that text",
+            lambda: assembling.checked_or_bare(SystemInLastUser(assembling.COUNTER)),
+            limit=1.3,
+        ),
+        Row(
             "rendered check, sandboxed",
             "100 messages rendered by Jinja in the sandbox and counted / bare tiktoken on that text",
-            lambda: assembling.checked_or_bare(SystemInLastUser(assembling.COUNTER)),
+            lambda: assembling.checked_or_bare(Template(SYSTEM_IN_LAST_USER, assembling.COUNTER)),
         ),
         *(
             Row(

@@ -128,6 +128,7 @@ def test_a_template_that_moves_the_instructions_counts_what_jinja_renders(counte
             template.request(chat, tools)
         return
     rendered = template.render(chat, tools)
+    assert template.text(chat, tools) == rendered
     exact = len(with_markers(counter.name, SYSTEM_IN_LAST_USER_MARKERS).encode(rendered, allowed_special="all"))
     assert template.request(chat, tools) == exact
 
@@ -460,15 +461,15 @@ def test_a_template_travels_to_another_process(tmp_path):
 def test_threads_share_a_template():
     template = SystemInLastUser(O200K)
     chats = [[user("word " * number)] for number in range(40)]
-    alone = list(map(SystemInLastUser(O200K).request, chats))
+    alone = list(map(template.text, chats))
     with ThreadPoolExecutor(4) as pool:
-        assert list(pool.map(template.request, chats)) == alone
+        assert list(pool.map(template.render, chats)) == alone
 
 
 # What is loaded when.
 
 
-def test_render_and_our_additive_templates_need_the_standard_library_alone():
+def test_counting_with_our_templates_needs_the_standard_library_alone():
     code = """
 import sys
 class Blocked:
@@ -481,10 +482,11 @@ from contextlab.render import ChatML, OpenAIRecipe, PlainRule, SystemInLastUser,
 from contextlab.tokens import TokenizerFile, WordPieces
 assert "json" not in sys.modules and "typing" not in sys.modules and "dataclasses" not in sys.modules
 chat = [{"role": "user", "content": "Hello"}]
-for rule in (ChatML(WordPieces()), ChatML(WordPieces(), special_tokens=False), OpenAIRecipe(WordPieces())):
-    assert rule.request(chat) > 7
+words = WordPieces()
+for rule in (ChatML(words), ChatML(words, special_tokens=False), OpenAIRecipe(words), SystemInLastUser(words)):
+    assert rule.request(chat) > 2
 try:
-    SystemInLastUser(WordPieces()).request(chat)
+    SystemInLastUser(words).render(chat)
 except MissingDependency as error:
     print(error)
 """

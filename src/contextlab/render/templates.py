@@ -269,12 +269,11 @@ class Template:
         if not self.markers:
             return self.counter(text)
         if self._split is None:
-            import re
-
-            longest_first = sorted(self.markers, key=len, reverse=True)
-            self._split = re.compile(f"({'|'.join(map(re.escape, longest_first))})").split
-        pieces = self._split(text)  # text, marker, text, ..., marker, text
-        return len(pieces) // 2 + sum(map(self.counter, filter(None, pieces[::2])))
+            self._split = _splitter(self.markers)
+        pieces = self._split(text)
+        if len(pieces) == 1:
+            return self.counter(text)
+        return len(pieces) - 1 + sum(map(self.counter, filter(None, pieces)))
 
     def message(self, message: Message | dict) -> int:
         """Return an estimate of what a message adds to a request."""
@@ -439,21 +438,79 @@ class SystemInLastUser(_OurTemplate):
     def message(self, message: Message | dict) -> int:
         """Return an estimate of what a message adds to a request: its text, and the markers that its role brings."""
         prepared = self._prepared(message, "the message")
-        role, content = prepared["role"], prepared["content"]
-        if role in INSTRUCTION_ROLES:
-            return self.count(content + "\n\n")
+        if prepared["role"] in INSTRUCTION_ROLES:
+            return self.count(prepared["content"] + "\n\n")
+        return self._count_pieces(self._block(prepared))
+
+    def text(self, messages: Iterable[Message | dict], tools: Sequence[dict] | None = None) -> str:
+        """Return what `render` returns, put together without Jinja.
+
+        Raises:
+            InputError: no user message can carry the instructions, or a message is none of those that `message` takes.
+        """
+        return "".join(self._pieces(messages, tools))
+
+    def _pieces(self, messages: Iterable[Message | dict], tools: Sequence[dict] | None) -> list[str]:
+        """The text of a request: its markers, and what stands between two of them."""
+        chat = [self._prepared(message, f"message {i}") for i, message in enumerate(messages)]
+        system = "".join([one["content"] + "\n\n" for one in chat if one["role"] in INSTRUCTION_ROLES])
+        last_user = max([i for i, one in enumerate(chat) if one["role"] == "user"], default=-1)
+        if last_user < 0:
+            raise InputError(f"{self.name} fails: no user message can carry the instructions")
+        pieces = ["<s>"]
+        for i, one in enumerate(chat):
+            if i == last_user and tools:
+                import json
+
+                listed = json.dumps(_plain(list(tools), "the tools"), ensure_ascii=False)
+                pieces += "[AVAILABLE_TOOLS]", listed, "[/AVAILABLE_TOOLS]"
+            if one["role"] not in INSTRUCTION_ROLES:
+                pieces += self._block(one, system if i == last_user else "")
+        return pieces
+
+    def _block(self, message: dict, inserted: str = "") -> list[str]:
+        """The pieces of a message that is no instruction: what the Jinja template prints, without Jinja."""
+        role, content = message["role"], message["content"]
         if role == "user":
-            return self.count(f"[INST]{content}[/INST]")
+            return ["[INST]", inserted + content, "[/INST]"]
         if role in ("tool", "function"):
-            return self.count(f"[TOOL_RESULTS]{content}[/TOOL_RESULTS]")
-        for call in prepared.get("tool_calls", ()):
-            content += f"[TOOL_CALLS]{call['function']['name']} {call['function']['arguments']}"
-        return self.count(f"{content}</s>")
+            return ["[TOOL_RESULTS]", content, "[/TOOL_RESULTS]"]
+        calls = [call["function"] for call in message.get("tool_calls", ())]
+        called = [piece for call in calls for piece in ("[TOOL_CALLS]", f"{call['name']} {call['arguments']}")]
+        return [content, *called, "</s>"]
+
+    def request(self, messages: Iterable[Message | dict], tools: Sequence[dict] | None = None) -> int:
+        """Return the tokens of a whole request."""
+        return self._count_pieces(self._pieces(messages, tools))
+
+    def _count_pieces(self, pieces: list[str]) -> int:
+        """Return the tokens of the joined pieces; no token reaches across a marker, so each piece has its count."""
+        if not self.markers:
+            return self.count("".join(pieces))
+        markers = SYSTEM_IN_LAST_USER_MARKERS
+        return sum([1 if piece in markers else self.count(piece) for piece in pieces if piece])
 
     @property
     def reply_start(self) -> int:
         """The start token; the reply itself begins after the last marker."""
         return self.count("<s>")
+
+
+def _splitter(markers: Sequence[str]) -> Callable[[str], list[str]]:
+    """Return a function that gives the pieces of a text between its markers: leftmost first, then longest first."""
+    import re
+
+    firsts = {marker[0] for marker in markers}
+    longest_first = sorted(markers, key=len, reverse=True)
+    split = re.compile("|".join(map(re.escape, longest_first))).split
+
+    def between(text: str) -> list[str]:
+        for first in firsts:  # most texts hold no marker: a look for its first character is faster than the search
+            if first in text:
+                return split(text)
+        return [text]
+
+    return between
 
 
 def _plain(value: object, where: str, depth: int = 0):
