@@ -39,7 +39,7 @@ compare
 adapters additions parts
 repair
 request
-assembler testing
+assembler testing failures
 chatbot
 recall
 histories
