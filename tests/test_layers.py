@@ -43,6 +43,7 @@ assembler testing failures
 chatbot
 recall
 histories
+forgotten
 figures
 widgets
 cli
