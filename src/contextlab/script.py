@@ -144,3 +144,52 @@ def scripted_chat(turns=TURNS, seed=SEED, reply_sentences=REPLY_SENTENCES):
         chat.append(Message("user", question, turn=turn, topic=topic))
         chat.append(Message("assistant", reply, turn=turn, topic=topic))
     return chat
+
+
+WORKSHOP_INSTRUCTIONS = (
+    "You answer for a bicycle workshop. Give all lengths in millimetres. Never promise a delivery date."
+)
+WORKSHOP_FACT = "size 54"
+WORKSHOP_FIRST = f"My frame has {WORKSHOP_FACT}. Please remember it for everything that I order."
+PARTS = ("chain", "saddle", "brake pads", "inner tube", "pedals", "rear light", "bottle cage", "gear cable")
+LONG_LIST = 13  # in every 13th turn the tool returns the whole store
+
+
+def workshop_chat(turns=40, seed=14):
+    """Return a scripted chat with a tool: a customer asks for spare parts, the assistant looks each one up.
+
+    The fact `WORKSHOP_FACT` is said in the first message and nowhere else. From turn 2 on a turn has four messages: the
+    question, the call, its result (a list of shelves in JSON), the reply. Raises `InputError` for less than 1 turn.
+
+    >>> [message.role for message in workshop_chat(turns=2)]
+    ['system', 'user', 'assistant', 'user', 'assistant', 'tool', 'assistant']
+    >>> workshop_chat(turns=2)[4].tool_calls[0]["function"]["name"]
+    'stock'
+    """
+    if turns < 1:
+        raise InputError(f"a scripted chat has at least 1 turn, not {turns}")
+    draw = _draws(seed).__next__
+    chat = [
+        Message("system", WORKSHOP_INSTRUCTIONS),
+        Message("user", WORKSHOP_FIRST, turn=1),
+        Message("assistant", "Noted. Which part do you need?", turn=1),
+    ]
+    for turn in range(2, turns + 1):
+        part = PARTS[draw() * len(PARTS) >> 32]
+        shelves = 60 if turn % LONG_LIST == 0 else 1 + (draw() * 10 >> 32)
+        rows = [
+            f'{{"shelf": "{chr(65 + i % 26)}{i}", "part": "{part}", "pieces": {draw() * 9 >> 32}}}'
+            for i in range(shelves)
+        ]
+        where = "It lies on the shelf that is nearest to the door, and we can put it aside for you."
+        call = {"id": f"call_{turn}", "type": "function"}
+        call["function"] = {"name": "stock", "arguments": f'{{"part": "{part}", "shop": "all"}}'}
+        chat += [
+            Message("user", f"Do you have a part of the kind {part} for my frame, and where does it lie?", turn=turn),
+            Message("assistant", None, (call,), turn=turn),
+            Message("tool", f"[{', '.join(rows)}]", tool_call_id=call["id"], turn=turn),
+            Message(
+                "assistant", " ".join([f"Yes, we have it: {part}.", *[where] * (1 + (draw() * 3 >> 32))]), turn=turn
+            ),
+        ]
+    return chat

@@ -16,6 +16,7 @@ except ImportError as error:
 
     raise MissingDependency("the widgets need anywidget: pip install 'contextlab[notebook]'") from error
 
+from .assembling import assembler_explorer
 from .base import Exercise, Explorer, Family, Widget, refresh
 from .costs import cost_explorer, mark_explorer
 from .declare import ChooseTask, CodeTask, KeepTask, Line, NumberTask, Option, OrderTask, Predict, Step, Wrong
@@ -41,6 +42,7 @@ __all__ = [
     "Step",
     "Widget",
     "Wrong",
+    "assembler_explorer",
     "bytes_explorer",
     "chat_strips",
     "check",

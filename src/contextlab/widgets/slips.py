@@ -2,6 +2,17 @@
 
 SLIPS = {
     "A1": "the fixed parts of a request are not taken off the budget",
+    "A2": "one kind of failure is taken for all of them",
+    "A3": "a request that is accepted is taken for a right one",
+    "A4": "the whole is given: all requests, or the whole budget",
+    "A5": "a part of a group is kept",
+    "A8": "the question is cut off its turn",
+    "A9": "a failure is named that needs a part which the request does not have",
+    "A10": "what is quoted is taken for a contiguous run",
+    "A11": "what a store returns is taken to fit",
+    "A13": "a quotation is cut",
+    "A14": "the largest is taken to leave first",
+    "A15": "the current exchange is taken to leave before older turns",
     "F1": "the reply of a turn is counted in the request of the same turn",
     "F2": "the reply reserve is not taken off",
     "F3": "the last request with the message is given in place of the first one without it",
