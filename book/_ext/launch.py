@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from urllib.parse import quote
 
-FOLDER = "notebooks/"
+FOLDERS = ("notebooks/", "labs/release/")
 
 
 def links(url: str, branch: str, notebook: str) -> list[tuple[str, str]]:
@@ -18,7 +18,7 @@ def links(url: str, branch: str, notebook: str) -> list[tuple[str, str]]:
 
 
 def on_page(app, pagename, templatename, context, doctree) -> None:
-    if pagename.startswith(FOLDER) and app.env.doc2path(pagename).endswith(".ipynb"):
+    if pagename.startswith(FOLDERS) and app.env.doc2path(pagename).endswith(".ipynb"):
         options = app.config.html_theme_options
         context["launch"] = links(options["repository_url"], options["repository_branch"], f"{pagename}.ipynb")
 
