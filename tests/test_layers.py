@@ -44,8 +44,10 @@ chatbot
 recall
 histories
 forgotten
+page
 figures
 widgets
+cli_trace
 cli
 __main__
 """
