@@ -12,6 +12,7 @@ from .counts import count_error_figure, language_figure
 from .memory import attention_figure, bytes_figure, card_figure, growth_figure
 from .pieces import Pieces, piece_groups, pieces_strip
 from .strips import Block, strip, strips, two_strips
+from .summaries import drift_figure
 from .svg import GROUND, INK, ROLE_COLOURS, ROLE_LETTERS, Figure, css_variables, figure, new, style, svg
 from .walks import step_figure, walk_figure
 
@@ -29,6 +30,7 @@ __all__ = [
     "chain_figure",
     "count_error_figure",
     "css_variables",
+    "drift_figure",
     "figure",
     "forecast_error_figure",
     "growth_figure",

@@ -25,6 +25,7 @@ from .library import check, exercise, outcome, progress
 from .memory import bytes_explorer, models_explorer
 from .pieces import pieces_explorer
 from .requests import request_explorer
+from .summaries import summary_explorer
 
 __all__ = [
     "ChooseTask",
@@ -58,6 +59,7 @@ __all__ = [
     "refresh",
     "request_explorer",
     "strips",
+    "summary_explorer",
     "walk",
     "window_bar",
 ]
