@@ -45,6 +45,7 @@ REUSED = {
     "low-water mark": usage(replay(CHAT, LowWater(), input_budget=4000)),
 }
 TOTALS = {f"{trace.input_budget:,}": list(accumulate(row.input_units for row in trace.rows)) for trace in KEEP_NEWEST}
+DRIFT = {"three kinds": [1, 0.31, 0.21, 0.16, 0.13], "one rate": [1, 0.3, 0.09, 0.03, 0.01]}
 CHAIN = [
     ("first", ["the", "cat", "sat", "on", "the", "mat"], ["91c0"], 0),
     ("the same and more", ["the", "cat", "sat", "on", "the", "mat", "and", "ate"], ["91c0", "6b24"], 1),
@@ -79,6 +80,7 @@ DRAWN = {
     "resent": lambda: figures.resent_figure(),
     "running_total": lambda: figures.running_total_figure(TOTALS, marks=[(141, TOTALS["32,000"][140], "turn 141")]),
     "reuse": lambda: figures.reuse_figure(REUSED),
+    "drift": lambda: figures.drift_figure(DRIFT),
     "chain": lambda: figures.chain_figure(CHAIN),
     "attention": lambda: figures.attention_figure(FIVE, WEIGHTS),
     "growth": lambda: figures.growth_figure(
@@ -411,6 +413,22 @@ def test_running_totals_end_at_their_sums(drawn):
         assert ends["4,000"] / ends["32,000"] == pytest.approx(747_934 / 4_167_129, rel=0.01)
 
 
+def test_drift_lines_are_the_shares_and_are_told_apart_without_colour(drawn):
+    assert drawn["drift"].alt.endswith("one rate: 100 % at first, 30 % after one, 1 % after 4.")
+    for svg in both(drawn["drift"]):
+        heights = {}
+        for line in shapes(svg, "cl-line"):
+            ys = [float(n) for n in re.findall(r"-?[\d.]+", line.get("d"))][1::2]
+            heights[line.get("data-name")] = [(ys[0] - y) for y in ys]
+        for name, shares in DRIFT.items():
+            drops = heights[name.replace(" ", "-")]
+            full = -drops[-1] / (1 - shares[-1])
+            assert [-drop / full for drop in drops] == pytest.approx([1 - share for share in shares], abs=0.01)
+        assert {" three kinds: 13 %", " one rate: 1 %"} <= set(texts(svg))
+        dashes = [line.get("stroke-dasharray") or line.get("style") for line in shapes(svg, "cl-line")]
+        assert len(set(dashes)) == 2
+
+
 def area(shape) -> float:
     """The area of a path of straight lines, by the shoelace formula."""
     numbers = [float(n) for n in re.findall(r"-?[\d.]+", shape.get("d"))]
@@ -563,6 +581,9 @@ def test_labels_stay_in_the_figure_and_do_not_collide(drawn, name):
         (lambda: figures.running_total_figure({"a": [1], "b": [1, 2]}), "of one length"),
         (lambda: figures.reuse_figure({"a": []}), "at least one policy"),
         (lambda: figures.reuse_figure({}), "no request to draw"),
+        (lambda: figures.drift_figure({}), "one to three lines"),
+        (lambda: figures.drift_figure({"a": [1, 0.5], "b": [1]}), "of one length"),
+        (lambda: figures.drift_figure({"a": [1, 1.5]}), "from 0 to 1"),
         (lambda: figures.chain_figure([("a", ["the"] * 4, [], 0)]), "one link for each full block"),
         (lambda: figures.position_effect_figure([("task", "model", [1, 2], [0.5])]), "one share for each position"),
         (lambda: figures.attention_figure([], []), "a row for each token"),
