@@ -424,7 +424,7 @@ def test_drift_lines_are_the_shares_and_are_told_apart_without_colour(drawn):
             drops = heights[name.replace(" ", "-")]
             full = -drops[-1] / (1 - shares[-1])
             assert [-drop / full for drop in drops] == pytest.approx([1 - share for share in shares], abs=0.01)
-        assert {" three kinds: 13 %", " one rate: 1 %"} <= set(texts(svg))
+        assert {"three kinds: 13 %", "one rate: 1 %"} <= set(texts(svg))
         dashes = [line.get("stroke-dasharray") or line.get("style") for line in shapes(svg, "cl-line")]
         assert len(set(dashes)) == 2
 

@@ -45,7 +45,7 @@ def drift_figure(
 
     def draw(fig, width, height):
         labels = {name: f"{name}: {values[-1]:.0%}".replace("%", " %") for name, values in lines.items()}
-        right = max(text_width(label, SMALL) for label in labels.values()) + 10
+        right = max(text_width(label, SMALL) for label in labels.values()) + 14
         ax = axes(fig, width, height, left=50, top=38, right=right, bottom=40)
         ax.set_xlim(0, last)
         ax.set_ylim(0, 1)
@@ -63,6 +63,8 @@ def drift_figure(
             rule(ax, range(last + 1), values, width=1.75, dashes=dashes, gid=f"cl-line name={name.replace(' ', '-')}")
             below = room * (len(ordered) - 1 - at)  # the lines that still need a label under this one
             floor = min(max(values[-1], below), floor - room)
-            ax.text(last, floor, f" {labels[name]}", size=SMALL, weight="bold", clip_on=False, va="center")
+            ax.annotate(
+                labels[name], (last, floor), (7, 0), textcoords="offset points", size=SMALL, weight="bold", va="center"
+            )
 
     return figure(draw, alt, caption, height=280, narrow_height=280)
