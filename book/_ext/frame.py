@@ -26,6 +26,7 @@ LEFTOVERS = (
     "_static/**/*.map",
     "_static/**/*.LICENSE.txt",
     "_static/vendor",
+    "_static/forgotten",  # joined to one script by the directive `trace-page`
     "_static/scripts",
     "_static/locales",
     "_static/basic.css",

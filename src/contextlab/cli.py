@@ -338,6 +338,18 @@ def _print_request(request, unit):
         print(f"{stage.name}: {stage.tokens:,} {unit}, {stage.note}{indices}")
 
 
+def _trace_options(parser):
+    from .cli_trace import add_options
+
+    add_options(parser)
+
+
+def _trace(options):
+    from .cli_trace import run
+
+    run(options, _print_json)
+
+
 def _read_json(file):
     import json
 
@@ -398,6 +410,11 @@ COMMANDS = {
         "fit a chat into a window: the request to send, and what was left out",
         _assemble_options,
         _assemble,
+    ),
+    "trace": (
+        "read a chat of your own: when does it forget, and what did it send?",
+        _trace_options,
+        _trace,
     ),
 }
 

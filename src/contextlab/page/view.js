@@ -26,6 +26,7 @@ function shortened(text, most) {
   const signs = [...text.slice(0, 3 * most).replace(/\s+/g, " ").trim()];
   return signs.length > most ? `${signs.slice(0, most - 1).join("")}…` : signs.join("");
 }
+const kindOf = (role) => (role === "system" || role === "developer" ? "instructions" : role in ROLES ? role : "tool");
 const nameOf = (fact) => (fact.key === null || fact.key === "first message" ? shortened(fact.text, 48) : `${fact.key}: ${shortened(fact.text, 36)}`);
 const quoted = (fact) => (fact.key === "first message" ? "The first message" : `“${shortened(fact.text, 40)}”`);
 
@@ -63,18 +64,19 @@ function traceView(el, trace) {
   // The strips: one path a role, because a chat may have thousands of blocks.
   const ROW = 30;
   const figure = drawing(null, (width) => {
-    const scale = (width - 4) / (prefix.at(-1) || 1);
-    const { id, defs } = hatch();
-    const [y1, y2] = [46, 46 + ROW + 62];
     const start = startOf(request);
     const stop = asked[request - 1] + 1;
+    // The screen fills the width as soon as it holds more than the window; until then the frame has its place.
+    const scale = (width - 4) / Math.max(prefix[stop], now().room, 1);
+    const { id, defs } = hatch();
+    const [y1, y2] = [46, 46 + ROW + 62];
     const shapes = { 1: {}, 2: {} };
     const letters = [];
     for (let i = 0; i < stop; i++) {
       const [role, units] = blocks[i];
       const x = 2 + prefix[i] * scale;
       const wide = Math.max(units * scale - GAP, 0.8);
-      const kind = role in ROLES ? role : role === "system" || role === "developer" ? "instructions" : "tool";
+      const kind = kindOf(role);
       for (const [strip, y] of [[1, y1], [2, y2]]) {
         const name = strip === 2 && i < start ? "left" : kind;
         shapes[strip][name] = (shapes[strip][name] || "") + `M${x.toFixed(1)} ${y}h${wide.toFixed(1)}v${ROW}h-${wide.toFixed(1)}z`;
@@ -137,7 +139,7 @@ function traceView(el, trace) {
     facts,
     h("div", { class: "clw-controls" }, control.row),
     h("div", { class: "clw-actions" }, back, forward, next),
-    figure.box, legend([...new Set(blocks.map(([role]) => (role in ROLES ? role : "tool")))]),
+    figure.box, legend([...new Set(blocks.map(([role]) => kindOf(role)))], h("span", {}, "hatched: left out")),
     sentence, leaving, sums, others, requests.node, messages.node));
 
   let factsOf = null;
