@@ -23,6 +23,7 @@ from .declare import ChooseTask, CodeTask, KeepTask, Line, NumberTask, Option, O
 from .explorers import Control, chat_strips, drop_explorer, explorer, strips, walk, window_bar
 from .library import check, exercise, outcome, progress
 from .memory import bytes_explorer, models_explorer
+from .notes import notes_explorer
 from .pieces import pieces_explorer
 from .requests import request_explorer
 from .summaries import summary_explorer
@@ -53,6 +54,7 @@ __all__ = [
     "explorer",
     "mark_explorer",
     "models_explorer",
+    "notes_explorer",
     "outcome",
     "pieces_explorer",
     "progress",
