@@ -10,7 +10,6 @@ from pathlib import Path
 
 from docutils import nodes
 from docutils.parsers.rst import Directive
-from widgets import put
 
 from contextlab import page
 
@@ -47,6 +46,8 @@ def on_page(app, pagename, templatename, context, doctree) -> None:
     body = context.get("body") or ""
     if MARK not in body:
         return
+    from widgets import put  # the hook beside this one
+
     up = "../" * pagename.count("/")
     start = 'tracePage(document.getElementById("trace-page"));'
     name, _ = put(Path(app.outdir), "trace", ".js", f'"use strict";(()=>{{\n{script()}{start}\n}})();\n')
