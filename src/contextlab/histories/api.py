@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .content import Content, add_message, openai_calls
 from .draft import Draft, Skip, as_dict, as_list, as_text, compact
-from .records import Part
+from .records import Part, printable
 
 __all__ = ["read_batch", "read_chat", "read_gemini", "read_responses"]
 
@@ -133,7 +133,7 @@ def read_items(items: list, draft: Draft, where: str) -> None:
     calls, first = [], 0
     for index, item in enumerate([*items, None]):
         source = f"{where}[{index}]"
-        kind = as_text(as_dict(item).get("type"))
+        kind = printable(as_text(as_dict(item).get("type"))[:60])
         if kind in ("function_call", "custom_tool_call"):
             if not calls:
                 first = index

@@ -6,7 +6,7 @@ import re
 
 from .content import Content
 from .draft import Draft, Skip, as_dict, as_list, as_text, compact, seconds
-from .records import Part
+from .records import Part, printable
 from .trees import ends_of, newest, up
 
 __all__ = ["read_chatgpt"]
@@ -89,7 +89,7 @@ def _message(message, draft, source):
     time = message.get("create_time")
     kind, shown, parts, text = "message", "text", (), ""
     if isinstance(content, dict):
-        shown = as_text(content.get("content_type")) or "text"
+        shown = printable(as_text(content.get("content_type"))[:60]) or "text"
         pieces = content.get("parts")
         if shown == "text" and isinstance(pieces, list) and len(pieces) == 1 and isinstance(pieces[0], str):
             text = pieces[0]

@@ -78,7 +78,13 @@ def _message(message, draft, source):
         draft.unreadable(source, f"the sender {str(message.get('sender'))[:40]!r} is unknown")
         return
     content, text = message.get("content"), as_text(message.get("text"))
-    blocks = [{"type": "text", "text": content}] if isinstance(content, str) else list(as_list(content))
+    blocks = (
+        [{"type": "text", "text": content}]
+        if isinstance(content, str)
+        else list(content)
+        if isinstance(content, list)
+        else [content]
+    )
     if text and not any(as_dict(one).get("type") == "text" and as_dict(one).get("text") for one in blocks):
         blocks.append({"type": "text", "text": text})
     added = Content(None, draft)

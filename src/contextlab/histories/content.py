@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .draft import Draft, as_dict, as_list, as_text, compact
-from .records import Part
+from .records import Part, printable
 
 __all__ = ["Content", "add_message", "data_size", "openai_calls"]
 
@@ -92,6 +92,7 @@ class Content:
                 self.mark("other:" + type(block).__name__, text=compact(block))
             return
         kind = as_text(block.get("type") or block.get("block_type") or block.get("content_type"))
+        kind = printable(kind[:60])
         low = kind.lower()
         if low in TEXTS or (not kind and isinstance(block.get("text"), str)):
             text = block.get("text")

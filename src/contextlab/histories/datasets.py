@@ -151,7 +151,7 @@ def read_oasst(element, draft: Draft) -> None:
 
 
 def _rank(message):
-    rank = message.get("rank")
+    rank = as_dict(message).get("rank")
     return rank if isinstance(rank, int | float) and rank == rank else float("inf")
 
 

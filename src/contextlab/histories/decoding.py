@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 import sys
+from itertools import islice
 
 from .nesting import decode_nested
 from .records import HistoryError
@@ -103,8 +104,11 @@ class Window:
                 decode = _DECODE_LONG
                 continue
             # A number at the edge may go on.
-            if end == len(self.text) and not isinstance(value, dict | list | str) and self.more():
-                continue
+            if not isinstance(value, dict | list | str) and _OPEN_END.match(self.text, end):
+                if self.more():
+                    continue
+                if end < len(self.text):
+                    raise Cut("the text ends in the middle of a number")
             self.at = end
             return value
 
@@ -248,7 +252,7 @@ def _wrapped(window, shape):
         window.expect(":")
         if key in WRAPPERS and window.sign() == "[":
             found = _array(window, f".{key}")
-            head = [one for one, _ in zip(found, range(5), strict=False)]
+            head = list(islice(found, 5))
             if _holds_chats([one for _, one in head]):
                 shape["kind"] = key
                 yield from head

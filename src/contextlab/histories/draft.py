@@ -6,7 +6,7 @@ import json
 import re
 from datetime import UTC
 
-from .records import Conversation, Part, Record
+from .records import Conversation, Part, Record, printable
 from .report import MESSAGES
 
 __all__ = ["Draft", "Skip", "as_dict", "as_list", "as_text", "compact", "seconds"]
@@ -85,7 +85,7 @@ class Draft:
     """What a reader fills. ``branch``: which branch is wanted, 0 for the one that was shown last."""
 
     def __init__(self, name: str, source: str, branch: int = 0):
-        self.format, self.source, self.branch = name, source, branch
+        self.format, self.source, self.branch = name, printable(source), branch
         self.id = self.model = self.created = self.updated = None
         self.title = ""
         self.branches = 1
@@ -118,6 +118,7 @@ class Draft:
         self.cleaned[what] = self.cleaned.get(what, 0) + times
 
     def warn(self, text: str) -> None:
+        text = printable(text)
         if text not in self.warnings:
             self.warnings.append(text)
 
@@ -177,7 +178,7 @@ class Draft:
                 hidden,
                 kind,
                 len(self.records),
-                self.whole(source),
+                printable(source),
             )
         )
 

@@ -50,7 +50,7 @@ class Source:
         self._closers = []
         if hasattr(path, "read"):
             self.name = os.path.basename(str(getattr(path, "name", "") or "the stream"))
-            self._file(path, lambda: _Again(path))
+            self._file(_Again(path), lambda: _Again(path))
             return
         path = os.fspath(path)
         self.name = os.path.basename(os.path.normpath(path))
@@ -228,6 +228,8 @@ class Text:
         self.stream, self.name, self.progress = stream, name, progress
         self.cut, self.done = "", 0
         head = self._bytes()
+        while len(head) < 16 and (more := self._bytes()):
+            head += more
         self.refuse = _no_text(head)
         self.encoding, skipped = _encoding(head)
         self.decoder = codecs.getincrementaldecoder(self.encoding)()

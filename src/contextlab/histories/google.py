@@ -47,6 +47,8 @@ def plain(html: str) -> str:
 def read_activity(element, draft: Draft) -> None:
     """Read the activities of one chat, oldest first: each is a prompt, and an answer if the file has one."""
     rows = element if isinstance(element, list) else [element]
+    if not rows:
+        raise Skip("empty", "no activity in it")
     first = as_dict(rows[0])
     draft.about(id=chat_of(first), created=first.get("time"), updated=as_dict(rows[-1]).get("time"))
     for index, one in enumerate(rows):

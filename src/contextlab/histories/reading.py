@@ -11,7 +11,7 @@ from .formats import FORMATS, claims, is_message, message_claims, seen
 from .google import chat_of
 from .records import Conversation, HistoryError
 from .report import Report, Tally
-from .transcripts import split_transcript
+from .transcripts import begins, split_transcript
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -306,7 +306,8 @@ def _probe(source, name, opener, format, labels, packed):
         if not sign:
             probe.why = "it is empty"
             return probe
-        if format == "transcript" or (format is None and sign not in '[{"' and not packed):
+        text_first = sign not in '[{"' or begins(window.text, labels)
+        if format == "transcript" or (format is None and text_first and not packed):
             probe.formats, probe.transcript = ("transcript",), True
             split_transcript(_all_text(chain_text(window, text)), labels)
             return probe
@@ -381,7 +382,9 @@ def _look(probe, window, format, packed):
     probe.formats = tuple(sorted(names))
     if not names:
         if head:
-            what = f"no format claims it; its first element is {seen(head[0])}"
+            what = seen(head[0])
+            if not packed:
+                what = f"no format claims it; its first element is {what}"
             if kind in ("lines", "values") and message_claims(head) == PLAIN:
                 what += '. Lines of messages may be one chat: say so with format="messages"'
             probe.why = what

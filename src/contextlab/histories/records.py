@@ -7,7 +7,17 @@ from collections import namedtuple
 from ..chat import Message
 from ..errors import InputError
 
-__all__ = ["Conversation", "HistoryError", "Part", "Record", "to_messages"]
+__all__ = ["Conversation", "HistoryError", "Part", "Record", "printable", "to_messages"]
+
+
+def printable(text: str) -> str:
+    """Return a text of a file as one line that can be shown: no control signs, no halves of surrogate pairs.
+
+    >>> printable("one\\ntwo\\x1b[2J")
+    'one two [2J'
+    """
+    text = text.encode("utf-8", "replace").decode()
+    return text if text.isprintable() else "".join(sign if sign.isprintable() else " " for sign in text)
 
 
 class HistoryError(InputError):
@@ -18,6 +28,7 @@ class HistoryError(InputError):
     """
 
     def __init__(self, message: str, candidates: tuple[str, ...] = (), report=None):
+        message = printable(message)
         super().__init__(message, candidates, report)
         self.message, self.candidates, self.report = message, tuple(candidates), report
 

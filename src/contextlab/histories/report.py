@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections import namedtuple
 
+from .records import printable
+
 __all__ = ["Member", "Report", "Skipped", "Tally"]
 
 LISTED = 100  # places that are listed one by one; further ones are only counted
@@ -95,13 +97,13 @@ class Tally:
         """Count an object that is no conversation: ``what`` is one of `OBJECTS`."""
         self.counts[what] += 1
         if len(self.skipped) < LISTED:
-            self.skipped.append(Skipped(source, reason))
+            self.skipped.append(Skipped(printable(source), printable(reason)))
         else:
             self.skipped_more += 1
 
     def member(self, name: str, what: str) -> None:
         if len(self.members) < LISTED:
-            self.members.append(Member(name, what))
+            self.members.append(Member(printable(name), printable(what)))
         else:
             self.members_more += 1
 

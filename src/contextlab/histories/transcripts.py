@@ -42,13 +42,27 @@ def _styles(names):
     }
 
 
+def begins(text: str, labels: dict[str, str] | None = None) -> bool:
+    """Return whether the first line that is not empty begins with a label.
+
+    >>> begins("[2026-01-01 10:00] User: Ahoy"), begins('[{"role": "user"}]')
+    (True, False)
+    """
+    line = text.lstrip()[:500].partition("\n")[0].rstrip()
+    return any(style.match(line) for style in _styles(_roles(labels)).values())
+
+
+def _roles(labels):
+    return {**LABELS, **{label.lower(): role for label, role in (labels or {}).items()}}
+
+
 def split_transcript(text: str, labels: dict[str, str] | None = None) -> list[tuple[str, str, str, int]]:
     """Return (label, role, text, number of the line) of each message; raises `HistoryError` when it is no transcript.
 
     >>> [one[:3] for one in split_transcript("User: Ahoy\\nAssistant: Ahoy. Who is there?\\nUser: Ada")]
     [('User', 'user', 'Ahoy'), ('Assistant', 'assistant', 'Ahoy. Who is there?'), ('User', 'user', 'Ada')]
     """
-    roles = {**LABELS, **{label.lower(): role for label, role in (labels or {}).items()}}
+    roles = _roles(labels)
     styles = _styles(roles)
     style = fence = None
     found, before = [], []
