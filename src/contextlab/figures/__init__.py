@@ -10,10 +10,12 @@ from .charts import (
 from .costs import chain_figure, position_effect_figure, resent_figure, reuse_figure, running_total_figure
 from .counts import count_error_figure, language_figure
 from .memory import attention_figure, bytes_figure, card_figure, growth_figure
+from .notes import flat_figure, tiers_figure
 from .pieces import Pieces, piece_groups, pieces_strip
 from .strips import Block, strip, strips, two_strips
 from .summaries import drift_figure
 from .svg import GROUND, INK, ROLE_COLOURS, ROLE_LETTERS, Figure, css_variables, figure, new, style, svg
+from .trades import Trade, trades_figure
 from .walks import step_figure, walk_figure
 
 __all__ = [
@@ -24,6 +26,7 @@ __all__ = [
     "Block",
     "Figure",
     "Pieces",
+    "Trade",
     "attention_figure",
     "bytes_figure",
     "card_figure",
@@ -32,6 +35,7 @@ __all__ = [
     "css_variables",
     "drift_figure",
     "figure",
+    "flat_figure",
     "forecast_error_figure",
     "growth_figure",
     "input_units_figure",
@@ -49,6 +53,8 @@ __all__ = [
     "strips",
     "style",
     "svg",
+    "tiers_figure",
+    "trades_figure",
     "two_causes_figure",
     "two_strips",
     "visible_figure",

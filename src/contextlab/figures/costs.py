@@ -176,8 +176,8 @@ def reuse_figure(
                 write(ax, left - 7, base - level * scale + 4, f"{level:,.0f}", size=11, align="right", quiet=True)
                 rule(ax, [left - 4, left], [base - level * scale] * 2, alpha=QUIET)
             cached = [one.cached for one in used]
-            _area(ax, left, base, each, scale, [0] * len(used), cached, FAINT, f"cl-area part=cached row={row}")
-            _area(
+            stacked(ax, left, base, each, scale, [0] * len(used), cached, FAINT, f"cl-area part=cached row={row}")
+            stacked(
                 ax,
                 left,
                 base,
@@ -203,7 +203,7 @@ def reuse_figure(
     return figure(draw, alt, caption, height=height, narrow_height=height)
 
 
-def _area(ax, left, base, each, scale, low, high, alpha, gid) -> None:
+def stacked(ax, left, base, each, scale, low, high, alpha, gid, colour=INK) -> None:
     """Fill between two rows of steps; each value is as wide as a request."""
     from matplotlib.patches import Polygon
 
@@ -213,7 +213,7 @@ def _area(ax, left, base, each, scale, low, high, alpha, gid) -> None:
             corners += [(left + i * each, base - value * scale), (left + (i + 1) * each, base - value * scale)]
         return corners
 
-    ax.add_patch(Polygon([*steps(high), *reversed(steps(low))], closed=True, facecolor=INK, alpha=alpha, gid=gid))
+    ax.add_patch(Polygon([*steps(high), *reversed(steps(low))], closed=True, facecolor=colour, alpha=alpha, gid=gid))
 
 
 def chain_figure(
