@@ -6,6 +6,7 @@ two themselves, or a function that prepares what they need and returns them, so 
 
 from __future__ import annotations
 
+import os
 import random
 import sys
 from collections import OrderedDict
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING
 
 import assembling
 import pages
+import reading
 
 from contextlab import forecast
 from contextlab.keep import KeepNewest, newest_run
@@ -46,6 +48,7 @@ class Row:
     limit: float | None = None  # the ratio is at most this; None: there is no limit
     stretch: float | None = None  # what we would like it to be
     seconds: float | None = None  # the subject takes at most this
+    megabytes: float | None = None  # the subject, a command that prints its peak memory, takes at most this
     pairs: int = 25
     same: bool = False  # both sides are functions that return equal results
 
@@ -57,6 +60,7 @@ def rows(quick: bool = False) -> list[Row]:
     longest = 2_000 if quick else 100_000
     usual = 20 if quick else 200
     million = 20_000 if quick else 1_000_000
+    export = 1 if quick else float(os.environ.get("CONTEXTLAB_BENCH_MB", 100))  # 1000 for the size of the claim
     return [
         Row(
             "lab",
@@ -124,6 +128,14 @@ def rows(quick: bool = False) -> list[Row]:
             pairs=5,
         ),
         *rows_of_the_assembler(quick),
+        Row(
+            "big export",
+            f"an export of {export:g} MB read by contextlab.histories / by json.load, whole",
+            lambda: reading.sides(export),
+            limit=1 / 0.7,
+            megabytes=100,
+            pairs=5,
+        ),
         *rows_of_pages(quick),
     ]
 

@@ -22,6 +22,7 @@ from pathlib import Path
 from statistics import median, quantiles
 from time import perf_counter
 
+from reading import peak
 from rows import Row, rows
 
 RESULTS = Path(__file__).resolve().parent / "results" / "latest.json"
@@ -83,6 +84,8 @@ def measure(row: Row, pairs: int) -> dict:
         "limit": row.limit,
         "stretch": row.stretch,
         "seconds_limit": row.seconds,
+        "megabytes_limit": row.megabytes,
+        "subject_megabytes": None if row.megabytes is None else peak(sides[0]),
         "subject_seconds": spread(subject),
         "against_seconds": spread(against),
     }
@@ -94,6 +97,7 @@ def verdict(result: dict) -> str:
     bounds = [
         (result["ratio"]["median"], result["limit"]),
         (result["subject_seconds"]["median"], result["seconds_limit"]),
+        (result["subject_megabytes"], result["megabytes_limit"]),
     ]
     bounds = [(value, limit) for value, limit in bounds if limit is not None]
     if not bounds:
@@ -111,6 +115,8 @@ def table(results: list[dict]) -> str:
             limits.append(f"better {result['stretch']:g}")
         if result["seconds_limit"] is not None:
             limits.append(f"{result['seconds_limit']:g} s")
+        if result["megabytes_limit"] is not None:
+            limits.append(f"{result['megabytes_limit']:g} MB (takes {result['subject_megabytes']:.0f})")
         cells.append(
             (
                 result["name"],

@@ -89,3 +89,11 @@ def test_an_unknown_row_is_refused(bench, capsys):
         bench.main(["--quick", "--only", "no such row"])
     assert ended.value.code == 2
     assert "no row has 'no such row'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("megabytes", "verdict"), [(99, "pass"), (101, "over")])
+def test_a_command_that_prints_its_peak_memory_is_held_to_it(bench, megabytes, verdict):
+    commands = ([sys.executable, "-c", f"print({megabytes})"], [sys.executable, "-c", "pass"])
+    result = bench.measure(bench.Row("memory", "a command / another", commands, megabytes=100), pairs=1)
+    assert result["verdict"] == verdict
+    assert f"100 MB (takes {megabytes})" in bench.table([result])

@@ -8,6 +8,7 @@ import json
 import struct
 import subprocess
 import sys
+import tracemalloc
 import zipfile
 
 import pytest
@@ -878,41 +879,19 @@ def test_t42_lone_halves_of_a_pair_become_a_mark_and_are_counted():
 
 
 def test_t43_memory_holds_one_conversation_at_a_time(tmp_path):
-    code = """
-import resource, sys
-from contextlib import closing
-from contextlab import histories
-class Endless:
-    def __init__(self, times):
-        self.left, self.piece = times, open(sys.argv[1], "rb").read()
-    name = "big.json"
-    def seek(self, place, whence=0):
-        self.state, self.rest = 0, b"["
-    def tell(self):
-        return 0
-    def read(self, size=-1):
-        if not self.rest:
-            if self.state >= self.left:
-                return b""
-            self.state += 1
-            self.rest = self.piece + (b"," if self.state < self.left else b"]")
-        out, self.rest = self.rest[:size], self.rest[size:]
-        return out
-peaks = []
-for times in (100, 400):
-    count = sum(1 for _ in histories.read(Endless(times)))
-    assert count == times
-    peaks.append(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
-print(*peaks)
-"""
     nodes = [node("n0", None)]
-    for index in range(1, 200):
-        nodes.append(node(f"n{index}", f"n{index - 1}", "user" if index % 2 else "assistant", "word " * 100))
-    path = tmp_path / "one.json"
-    path.write_text(json.dumps(chatgpt(*nodes)))
-    run = subprocess.run([sys.executable, "-c", code, str(path)], capture_output=True, text=True, check=True)
-    few, many = map(int, run.stdout.split())
-    assert many < 1.1 * few  # 16 MB more were read, and would show
+    for index in range(1, 300):
+        nodes.append(node(f"n{index}", f"n{index - 1}", "user" if index % 2 else "assistant", "word " * 200))
+    piece = json.dumps(chatgpt(*nodes))
+    peaks = []
+    for times in (10, 50):
+        path = tmp_path / f"{times}.json"
+        path.write_text(f"[{', '.join([piece] * times)}]")
+        tracemalloc.start()
+        assert sum(1 for _ in histories.read(path)) == times
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert path.stat().st_size > 15_000_000 and peaks[1] < 1.05 * peaks[0] < 30_000_000
 
 
 @pytest.mark.parametrize("limits", [LIMITS._replace(member=20_000), LIMITS._replace(total=20_000)])
@@ -927,11 +906,27 @@ def test_t44_a_declared_size_is_not_believed():
     data = bytearray(archive(conversations__json=[sailing() for _ in range(200)]))
     at = data.rindex(b"PK\x01\x02")
     data[at + 24 : at + 28] = struct.pack("<I", 10)
-    try:
-        found, report = load(bytes(data))
-    except HistoryError:
-        return
-    assert report.truncated or report.warnings, found
+    assert "damaged (Bad CRC-32" in str(refused(bytes(data)))
+
+
+def test_t44_each_pass_over_numbered_parts_has_the_whole_limit():
+    data = numbered(*([sailing(id=str(n), pad="x" * 50_000)] for n in range(3)))
+    assert len(load(data, limits=LIMITS._replace(total=200_000))[0]) == 3
+    assert "200,000" not in str(refused(data, limits=LIMITS._replace(total=100_000)))
+
+
+def test_ids_of_data_sets_that_begin_anew_in_each_file_are_no_duplicates():
+    part = [{"id": "0", "data": ["a", "b"]}]
+    assert len(load(archive(a__json=part, b__json=part))[0]) == 2
+
+
+def test_a_deep_tree_of_answers_is_read():
+    value = oasst("last", "assistant")
+    data = json.dumps({"message_tree_id": "t", "prompt": None})
+    head, tail = data[: -len("null}")], "}"
+    piece = '{"message_id": "m", "role": "prompter", "text": "x", "replies": ['
+    found = one((head + piece * 20_000 + json.dumps(value) + "]}" * 20_000 + tail).encode())
+    assert len(found.messages) == 20_001
 
 
 def test_t44_odd_names_and_links_in_an_archive_do_no_harm(tmp_path, monkeypatch):

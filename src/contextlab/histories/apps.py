@@ -113,24 +113,21 @@ def read_librechat(element, draft: Draft) -> None:
     if not isinstance(given, list):
         raise Skip("broken", "a conversation without messages and messagesTree")
     rows = {}
-    stack = [(one, None, f"[{i}]") for i, one in reversed(list(enumerate(given)))]
+    stack = [(one, None, "messages") for one in reversed(given)]  # message, key of its parent, where it stands
     while stack:
         message, parent, source = stack.pop()
         if not isinstance(message, dict):
             draft.unreadable(source, "it is no object")
             continue
-        own = as_text(message.get("messageId")) or source
+        own = as_text(message.get("messageId")) or f"message {len(rows)}"
         if own in rows:
             draft.counts["repeated"] += 1
             continue
         parent = message.get("parentMessageId") if parent is None else parent
-        rows[own] = {**message, "_parent": parent, "_source": source}
+        rows[own] = {**message, "_parent": parent, "_source": f"messages.{own}"}
         rows[own].pop("children", None)
         children = as_list(message.get("children"))
-        stack += [
-            (one, own, f"{source[:40]}…" if len(source) > 200 else f"{source}.{i}")
-            for i, one in reversed(list(enumerate(children)))
-        ]
+        stack += [(one, own, f"messages.{own}") for one in reversed(children)]
     for key in ("system", "promptPrefix"):
         if as_text(options.get(key)):
             draft.add("system", options[key], source=f"options.{key}", kind="custom_instructions")

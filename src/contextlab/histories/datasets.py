@@ -112,12 +112,13 @@ def read_oasst(element, draft: Draft) -> None:
         rows, key = None, None
     nodes, parents = {}, {}  # key -> (message, source); key -> key of the parent
     if rows is None:
-        stack = [(element["prompt"], None, "prompt")]
+        stack = [(element["prompt"], None)]
         while stack:
-            message, parent, source = stack.pop()
-            nodes[source], parents[source] = (message, source), parent
-            replies = as_list(as_dict(message).get("replies"))
-            stack += [(one, source, f"{source}.{i}") for i, one in reversed(list(enumerate(replies)))]
+            message, parent = stack.pop()
+            own = len(nodes)
+            name = as_text(as_dict(message).get("message_id")) or str(own)
+            nodes[own], parents[own] = (message, f"replies.{name}" if own else "prompt"), parent
+            stack += [(one, own) for one in reversed(as_list(as_dict(message).get("replies")))]
     else:
         for index, message in enumerate(rows):
             message = as_dict(message)

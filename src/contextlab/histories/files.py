@@ -16,6 +16,8 @@ from .records import HistoryError
 __all__ = ["LIMITS", "Limits", "Source"]
 
 CHUNK = 1 << 20  # bytes
+PEEK = 512  # bytes that tell what a member of an archive is
+ZIP = b"PK\x03\x04"
 
 
 class Limits(namedtuple("Limits", "total member members depth conversation")):
@@ -63,13 +65,17 @@ class Source:
         except OSError as error:
             raise HistoryError(f"cannot read {path}: {error.strerror or error}") from None
 
+    def rewind(self):
+        """Begin to count anew what is unpacked: each pass over the members has the whole limit."""
+        self.unpacked = 0
+
     def close(self):
         for close in self._closers:
             close()
 
     def _file(self, stream, opener):
         head = _head(stream)
-        if head.startswith((b"PK\x03\x04", b"PK\x05\x06")):
+        if head.startswith((ZIP, b"PK\x05\x06")):
             self.packed = True
             archive = opener()
             self._closers.append(archive.close)
@@ -85,6 +91,11 @@ class Source:
             names = sorted(entry.name for entry in entries if entry.is_file())
         for name in sorted(names, key=_natural):
             file = os.path.join(path, name)
+            with open(file, "rb") as stream:
+                why = _no_json(stream.read(PEEK))
+            if why:
+                self.refused.append((name, why))
+                continue
             self.members.append((name, os.path.getsize(file), lambda file=file: open(file, "rb")))  # noqa: SIM115
 
     def _zip(self, stream, outer, depth):
@@ -112,9 +123,13 @@ class Source:
             opener = self._opener(archive, row, name)
             try:
                 with opener() as member:
-                    head = member.read(4)
-                    if head != b"PK\x03\x04":
-                        yield name, row.file_size, opener
+                    head = member.read(PEEK)
+                    if not head.startswith(ZIP):
+                        why = _no_json(head)
+                        if why:
+                            self.refused.append((name, why))
+                        else:
+                            yield name, row.file_size, opener
                         continue
                     if depth >= self.limits.depth:
                         self.refused.append((name, "an archive inside an archive inside an archive"))
@@ -282,6 +297,13 @@ def _encoding(head):
     if len(head) >= 4 and not head[0] and (head[1] or head[3]):
         return ("utf-16-be" if head[1] else "utf-32-be"), 0
     return "utf-8", 0
+
+
+def _no_json(head):
+    """Return why a member of an archive is not looked at, or an empty text: it may be JSON, packed or not."""
+    if head.startswith((b"\x1f\x8b", *(mark for mark, _ in _BOMS))) or (b"\x00" in head[:4] and not _no_text(head)):
+        return ""
+    return "" if head.lstrip()[:1] in (b"[", b"{", b'"') else _no_text(head) or ("no JSON" if head else "it is empty")
 
 
 def _no_text(head):

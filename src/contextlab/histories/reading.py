@@ -23,6 +23,7 @@ PROBED = 20  # elements that decide on the format
 PROBED_SIGNS = 1 << 20
 TRANSCRIPT_SIGNS = 64 << 20
 PLAIN = {"messages"}
+WITH_IDS = ("chatgpt", "claude_export", "openwebui", "librechat")  # an id is never used twice
 
 
 def read(
@@ -163,8 +164,9 @@ class Reading:
         tally = self._tally
         try:
             latest = None
-            if len(self._parts) > 1:
+            if len(self._parts) > 1 and tally.format in WITH_IDS:
                 latest = self._latest()
+            self._source.rewind()
             for number, part in enumerate(self._parts):
                 for index, (where, element) in enumerate(self._elements(part, self._count)):
                     if latest is not None and latest.get(_key(element), (0, number, index))[1:] != (number, index):
@@ -185,6 +187,8 @@ class Reading:
         """Read all parts once: which conversation of each id is the one to keep. Holds one number a conversation."""
         latest = {}
         self._total *= 2
+        self._tally.total_bytes = self._total
+        self._source.rewind()
         for number, part in enumerate(self._parts):
             for index, (_, element) in enumerate(self._elements(part, self._count, quiet=True)):
                 key = _key(element)
@@ -310,9 +314,6 @@ def _probe(source, name, opener, format, labels, packed):
         if format == "transcript" or (format is None and text_first and not packed):
             probe.formats, probe.transcript = ("transcript",), True
             split_transcript(_all_text(chain_text(window, text)), labels)
-            return probe
-        if packed and sign not in '[{"':
-            probe.why = "no JSON"
             return probe
         _look(probe, window, format, packed)
     return probe
