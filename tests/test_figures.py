@@ -63,6 +63,13 @@ WINDOWED = [("no window", 4 * GIB, 4 * GIB), ("a window", 2.5 * GIB, 15 * GIB)]
 SESSIONS = [("conversations of 4,000 tokens", 500 * MIB, 112), ("conversations of 32,768 tokens", 4 * GIB, 13)]
 CARD = [("weights", 15 * GIB), ("other", 2 * GIB)]
 
+PARTS = [(1500, 0, 100), (1500, 600, 2400), (1500, 1200, 4600)]
+EVERYTHING = [1600, 20_000, 40_000]
+BANDS = {
+    "login": ["full", "full", "last points", "one line", "left out", "left out"],
+    "schedule": [None, None, *["full"] * 4],
+}
+
 DRAWN = {
     "strip": lambda: figures.strip([("user", 35, "left"), ("assistant", 49)], "Two messages.", frame=(35, 100)),
     "two_strips": lambda: figures.two_strips(KEEP_NEWEST[0], 19, fact=NAME, mark="your name"),
@@ -81,6 +88,8 @@ DRAWN = {
     "running_total": lambda: figures.running_total_figure(TOTALS, marks=[(141, TOTALS["32,000"][140], "turn 141")]),
     "reuse": lambda: figures.reuse_figure(REUSED),
     "drift": lambda: figures.drift_figure(DRIFT),
+    "flat": lambda: figures.flat_figure(PARTS, EVERYTHING),
+    "tiers": lambda: figures.tiers_figure(BANDS),
     "chain": lambda: figures.chain_figure(CHAIN),
     "attention": lambda: figures.attention_figure(FIVE, WEIGHTS),
     "growth": lambda: figures.growth_figure(
@@ -429,6 +438,30 @@ def test_drift_lines_are_the_shares_and_are_told_apart_without_colour(drawn):
         assert len(set(dashes)) == 2
 
 
+def test_the_parts_of_a_request_are_stacked_to_its_size(drawn):
+    assert "Instructions 1,500; notes 0 to 1,200; messages 100 to 4,600; together 1,600 to 7,300" in drawn["flat"].alt
+    for svg in both(drawn["flat"]):
+        areas = {shape.get("data-part"): area(shape) for shape in shapes(svg, "cl-area")}
+        sums = dict(zip(("instructions", "notes", "messages"), map(sum, zip(*PARTS, strict=True)), strict=True))
+        for name, units in sums.items():
+            assert areas[name] / areas["instructions"] == pytest.approx(units / sums["instructions"], rel=0.01)
+        assert "everything: 40,000 at the end" in texts(svg)
+        (line,) = shapes(svg, "cl-line")  # it ends where the axis does, at three times the largest request
+        assert line.get("d").count("L") == sum(units <= 3 * 7300 for units in EVERYTHING) - 1
+
+
+def test_a_tier_is_told_by_the_height_of_its_band(drawn):
+    assert "login: 2 in full, 1 by its last points, 1 in one line, 2 left out" in drawn["tiers"].alt
+    for svg in both(drawn["tiers"]):
+        bands = [band for band in shapes(svg, "cl-band") if band.get("data-tier") != "none"]
+        tiers = [(band.get("data-tier"), int(band.get("data-requests"))) for band in bands]
+        assert tiers == [("full", 2), ("last-points", 1), ("one-line", 1), ("left-out", 2), ("full", 4)]
+        heights = {tier: float(band.get("height")) for (tier, _), band in zip(tiers, bands, strict=True)}
+        assert heights["full"] > heights["last-points"] > heights["one-line"] > 0
+        widths = [float(band.get("width")) / length for (_, length), band in zip(tiers, bands, strict=True)]
+        assert widths == pytest.approx([widths[0]] * len(widths), abs=0.02)
+
+
 def area(shape) -> float:
     """The area of a path of straight lines, by the shoelace formula."""
     numbers = [float(n) for n in re.findall(r"-?[\d.]+", shape.get("d"))]
@@ -584,6 +617,12 @@ def test_labels_stay_in_the_figure_and_do_not_collide(drawn, name):
         (lambda: figures.drift_figure({}), "one to three lines"),
         (lambda: figures.drift_figure({"a": [1, 0.5], "b": [1]}), "of one length"),
         (lambda: figures.drift_figure({"a": [1, 1.5]}), "from 0 to 1"),
+        (lambda: figures.flat_figure([(1, 1, 1)], [3]), "at least two requests"),
+        (lambda: figures.flat_figure([(1, 1, 1)] * 2, [3]), "one number for each"),
+        (lambda: figures.flat_figure([(1, -1, 1)] * 2, [3, 4]), "at least 0"),
+        (lambda: figures.tiers_figure({}), "bands of one length"),
+        (lambda: figures.tiers_figure({"a": ["full"], "b": []}), "bands of one length"),
+        (lambda: figures.tiers_figure({"a": ["half"]}), "full, last points, one line, left out"),
         (lambda: figures.chain_figure([("a", ["the"] * 4, [], 0)]), "one link for each full block"),
         (lambda: figures.position_effect_figure([("task", "model", [1, 2], [0.5])]), "one share for each position"),
         (lambda: figures.attention_figure([], []), "a row for each token"),

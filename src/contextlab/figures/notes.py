@@ -26,7 +26,7 @@ def flat_figure(
 ) -> Figure:
     """Return the parts of each request, one on the other, and a line for what everything would have cost.
 
-    The axis ends at four times the largest request; the line of everything leaves the figure there.
+    The axis ends at three times the largest request; the line of everything leaves the figure there.
 
     Args:
         requests: for each request the units of its instructions, its notes and its messages.
@@ -46,7 +46,7 @@ def flat_figure(
     least, most = ([f"{edge(column):,}" for column in zip(*requests, strict=True)] for edge in (min, max))
     spans = [low if low == high else f"{low} to {high}" for low, high in zip(least, most, strict=True)]
     named = "; ".join(f"{name} {span}" for name, span in zip(("Instructions", "notes", "messages"), spans, strict=True))
-    top = 4 * max(sums)
+    top = 3 * max(sums)
     alt = alt or (
         f"Parts of a request, 1 to {len(requests)}, stacked. {named}; together {min(sums):,} to {max(sums):,}. A line "
         f"for everything rises to {everything[-1]:,}."
@@ -82,7 +82,7 @@ def flat_figure(
         write(ax, (left + width - right) / 2, base + 34, "request", size=SMALL, align="center")
         write(ax, 3, 16, f"input of a request ({unit})", size=SMALL)
 
-    return figure(draw, alt, caption, height=300, narrow_height=300)
+    return figure(draw, alt, caption, height=340, narrow_height=340)
 
 
 def tiers_figure(
