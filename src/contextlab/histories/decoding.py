@@ -19,6 +19,7 @@ __all__ = ["Broken", "Cut", "Window", "elements"]
 CHUNK = 1 << 20  # signs read at a time
 HEAD = 4 << 20  # signs after which an object is looked at key by key
 WRAPPERS = ("conversations", "chats", "data", "items")
+CHATS = {"messages", "mapping", "chat_messages", "history", "chat", "contents"}  # an object with one is a chat itself
 
 _SPACE = re.compile(r"[ \t\n\r\ufeff]*")
 _OPEN_END = re.compile(r'[^\s"{}\[\],:]{0,16}\Z')  # a number, a literal or an escape that may go on
@@ -223,7 +224,11 @@ def _object(window, shape):
     value = shape.pop("value", None)
     if value is None:
         value = window.value()
-    lists = [key for key in WRAPPERS if isinstance(value.get(key), list) and _holds_chats(value[key])]
+    lists = (
+        []
+        if value.keys() & CHATS
+        else [key for key in WRAPPERS if isinstance(value.get(key), list) and _holds_chats(value[key])]
+    )
     if len(lists) == 1:
         shape["kind"] = lists[0]
         for index, one in enumerate(value[lists[0]]):
