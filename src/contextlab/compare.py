@@ -283,7 +283,8 @@ def rate(hits: int, tries: int) -> Interval:
     share, scale = hits / tries, 1 + Z * Z / tries
     middle = (share + Z * Z / (2 * tries)) / scale
     half = Z / scale * sqrt(share * (1 - share) / tries + Z * Z / (4 * tries * tries))
-    return Interval(share, max(0.0, middle - half), min(1.0, middle + half))
+    low, high = max(0.0, middle - half), min(1.0, middle + half)
+    return Interval(share, min(low, share), max(high, share))  # where rounding would put an end beyond the rate
 
 
 def average(values: Sequence[float]) -> Interval:
@@ -312,6 +313,13 @@ class Result(namedtuple("Result", "policy budget seeds right by_kind stale misle
     def units(self) -> float:
         """All units that a chat costs on average: sent, and the policy's own calls."""
         return self.sent.value + self.own.value
+
+    @property
+    def clean(self) -> Interval:
+        """How often the right value was visible and no outdated one beside it."""
+        both = (self.stale.value - self.misled.value) / 2  # of all facts: half of them changed
+        asks = PER_KIND * len(KINDS) * self.seeds
+        return rate(round((self.right.value - both) * asks), asks)
 
     def bill(self, cached_price: float = 0.1) -> float:
         """What a chat's input and the policy's own calls cost, in units at the full price; a cached one costs less."""
