@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from itertools import chain
-
 from .decoding import Broken, Cut, Window, elements
-from .draft import Draft, Skip, as_dict, as_text, seconds
+from .draft import Draft, Skip, as_dict, seconds
 from .files import LIMITS, Limits, Source, Text
-from .formats import FORMATS, claims, is_message, message_claims, seen
-from .google import chat_of
+from .formats import FORMATS, seen
+from .joining import joined
+from .probing import PLAIN, probe_member, whole_text
 from .records import Conversation, HistoryError
 from .report import Report, Tally
-from .transcripts import begins, split_transcript
+from .transcripts import split_transcript
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,10 +18,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Reading", "newest", "read"]
 
-PROBED = 20  # elements that decide on the format
-PROBED_SIGNS = 1 << 20
-TRANSCRIPT_SIGNS = 64 << 20
-PLAIN = {"messages"}
 WITH_IDS = ("chatgpt", "claude_export", "openwebui", "librechat")  # an id is never used twice
 
 
@@ -126,7 +121,7 @@ class Reading:
             tally.member(name, why)
         probes = []
         for name, _, opener in source.members:
-            probe = _probe(source, name, opener, format, self.labels, source.packed)
+            probe = probe_member(source, name, opener, format, self.labels, source.packed)
             probes.append(probe)
         formats = []
         for probe in probes:
@@ -208,11 +203,11 @@ class Reading:
         with self._source.stream(part.opener, part.name) as stream:
             text = Text(stream, part.name, count)
             if part.transcript:
-                yield part.name, split_transcript(_all_text(text), self.labels)
+                yield part.name, split_transcript(whole_text(text), self.labels)
                 return
             shape = {}
             found = elements(Window(text, self.limits.conversation), shape)
-            found = _joined(found, part, tally.format)
+            found = joined(found, part.bare, tally.format)
             try:
                 for name, element in found:
                     where = f"{part.name}{name if name[:1] in ('[', '.', '') else ': ' + name}"
@@ -247,10 +242,7 @@ class Reading:
                 reader.read(one, draft)
                 conversation = draft.conversation()
             except Skip as skip:
-                what = skip.what
-                if what == "broken" and isinstance(one, dict) and not claims(one):
-                    what = "not_chats"
-                tally.skip(what, draft.source, skip.reason)
+                tally.skip(skip.what, draft.source, skip.reason)
                 continue
             tally.counts["conversations"] += 1
             tally.branches += draft.branches
@@ -281,179 +273,3 @@ def _key(element):
         if isinstance(element.get(name), str) and element[name]:
             return hash(element[name])
     return None
-
-
-class _Probe:
-    """What the first elements of a member say: ``formats`` that claim it, or ``why`` none does."""
-
-    def __init__(self, name, opener):
-        self.name, self.opener = name, opener
-        self.formats, self.why, self.size = (), "", 0
-        self.bare = self.transcript = False
-
-
-def _probe(source, name, opener, format, labels, packed):
-    probe = _Probe(name, opener)
-    with source.stream(opener, name) as stream:
-        try:
-            text = Text(stream, name)
-            if text.refuse:
-                probe.why = text.refuse
-                return probe
-            window = Window(text, source.limits.conversation)
-            sign = window.sign()
-        except HistoryError as error:
-            if not packed:
-                raise
-            probe.why = str(error)
-            return probe
-        if not sign:
-            probe.why = "it is empty"
-            return probe
-        text_first = sign not in '[{"' or begins(window.text, labels)
-        if format == "transcript" or (format is None and text_first and not packed):
-            probe.formats, probe.transcript = ("transcript",), True
-            split_transcript(_all_text(chain_text(window, text)), labels)
-            return probe
-        _look(probe, window, format, packed)
-    return probe
-
-
-def chain_text(window, text):
-    """Return a reader that gives what a window holds, then the rest."""
-    pieces = chain([window.text], iter(text, ""))
-    return lambda: next(pieces, "")
-
-
-def _all_text(text):
-    pieces, size = [], 0
-    while piece := text():
-        pieces.append(piece)
-        size += len(piece)
-        if size > TRANSCRIPT_SIGNS:
-            raise HistoryError(f"a transcript is longer than {TRANSCRIPT_SIGNS:,} signs: split it")
-    return "".join(pieces)
-
-
-def _look(probe, window, format, packed):
-    """Look at the first elements: set formats, or why there is none."""
-    head, shape, why = [], {}, ""
-    found = elements(window, shape)
-    try:
-        for _, element in found:
-            if not isinstance(element, Broken):
-                head.append(element)
-            if len(head) >= PROBED or window.place > PROBED_SIGNS:
-                break
-    except Broken as error:
-        why = f"its JSON is cut ({error})" if isinstance(error, Cut) else f"it is no JSON ({error})"
-    except HistoryError as error:
-        if not packed:
-            raise
-        why = str(error)
-    finally:
-        found.close()
-    kind = shape.get("kind")
-    names = set()
-    for element in head:
-        names |= claims(element)
-    bare = False
-    first = next((one for one in head if isinstance(one, dict | str)), None)
-    if kind == "array" and is_message(first):
-        names, bare = message_claims(head), True
-    elif kind == "lines" and names <= {"jan", "oasst"}:
-        bare = False
-    elif kind in ("lines", "values", "object") and first is not None and is_message(first) and not names:
-        names = message_claims(head) & {"langchain"} if kind != "object" else message_claims(head)
-    if len(names) > 1:
-        names -= PLAIN
-    probe.bare = bare
-    if format is not None:
-        reader = FORMATS[format]
-        if packed and names and format not in names:
-            probe.why = f"it is {', '.join(sorted(names))}, not {format}"
-        elif not head:
-            probe.why = why or "there is nothing in it"
-        elif packed and not names:
-            probe.why = why or seen(head[0])
-        else:
-            probe.formats = (format,)
-            probe.bare = reader.of_messages and is_message(first) and kind in ("array", "lines", "values")
-        return
-    probe.formats = tuple(sorted(names))
-    if not names:
-        if head:
-            what = seen(head[0])
-            if not packed:
-                what = f"no format claims it; its first element is {what}"
-            if kind in ("lines", "values") and message_claims(head) == PLAIN:
-                what += '. Lines of messages may be one chat: say so with format="messages"'
-            probe.why = what
-        else:
-            probe.why = why or "there is nothing in it"
-
-
-def _joined(found, part, format):
-    """Put messages that stand as elements of their own together into conversations."""
-    if part.bare:
-        messages = []
-        try:
-            for _, element in found:
-                messages.append(element)
-        except Broken:
-            if messages:
-                yield "", messages
-            raise
-        yield "", messages
-    elif format == "jan":
-        yield from _runs(found, lambda one: as_text(one.get("thread_id")) or "thread")
-    elif format == "oasst":
-        yield from _runs(found, lambda one: as_text(one.get("message_tree_id")) if "message_id" in one else None)
-    elif format == "gemini_activity":
-        yield from _activities(found)
-    else:
-        yield from found
-
-
-def _runs(found, key_of):
-    """Put elements with the same key that follow each other together; those without a key stay alone."""
-    run, key, first = [], None, ""
-    try:
-        for name, element in found:
-            own = key_of(element) if isinstance(element, dict) else None
-            if run and own != key:
-                yield first, run
-                run = []
-            if own is None:
-                yield name, element
-                key = None
-                continue
-            if not run:
-                key, first = own, name
-            run.append(element)
-    except Broken:
-        if run:
-            yield first, run
-        raise
-    if run:
-        yield first, run
-
-
-def _activities(found):
-    """Turn activities, which are newest first, into chats: those that name the same chat, in the order of time."""
-    chats, first = {}, {}
-    broken = None
-    try:
-        for name, element in found:
-            key = chat_of(element)
-            if key is None:
-                yield name, element
-            else:
-                chats.setdefault(key, []).append(element)
-                first.setdefault(key, name)
-    except Broken as error:
-        broken = error
-    for key, rows in chats.items():
-        yield first[key], rows[::-1]
-    if broken is not None:
-        raise broken
