@@ -170,7 +170,7 @@ EXERCISES = (
         praise="nearly all are in the note, by a line of about {line} units.",
         sure_miss="You were sure, so look at one line. It has the topic, the status and the last point: about {line} "
         "units. In {cap} units there is room for about thirty of them. Only the newest topics are shown in more.",
-        why="What is lost when a topic has one line? One sentence. Nobody grades it.",
+        why="Why are so many topics named? One sentence. Nobody grades it.",
         points=(
             "In full, {in_full} sections fit the cap.",
             "By their last three points it would be {three}.",
