@@ -322,3 +322,17 @@ def test_without_the_extra_the_error_says_what_to_install(monkeypatch):
 
 def test_stop_words_are_plain_words():
     assert all(word.isascii() and word.islower() and word.isalpha() for word in STOP_WORDS)
+
+
+def test_the_recorded_likeness_of_chapter_12_is_that_of_the_model():
+    import json
+
+    from contextlab.compare import data_file
+    from contextlab.retrieval import likeness
+    from contextlab.script import CAFE, CAFE_QUESTIONS
+
+    recorded = json.loads(data_file("embeddings.json").read_text(encoding="utf-8"))["scores"]
+    pytest.importorskip("wordllama", reason="make extras installs the embeddings")
+    found = likeness(CAFE, [question for question, _ in CAFE_QUESTIONS])
+    for scores, row in zip(recorded, found, strict=True):
+        assert scores == pytest.approx(row, abs=0.006)

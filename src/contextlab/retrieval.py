@@ -152,6 +152,18 @@ def _wordllama():
     return lambda texts: _MODEL[0].embed(list(texts), norm=True)
 
 
+def likeness(texts: Sequence[str], queries: Sequence[str], embed=None) -> list[list[float]]:
+    """Return for each query the cosine of its vector and that of each text; ``embed`` as in `EmbeddingIndex`.
+
+    >>> likeness(["ab"], ["b"], embed=lambda texts: [[float(letter in text) for letter in "ab"] for text in texts])
+    [[1.0]]
+    """
+    import numpy
+
+    embed = _wordllama() if embed is None else embed
+    return (numpy.asarray(embed(list(queries))) @ numpy.asarray(embed(list(texts))).T).tolist()
+
+
 class Found(namedtuple("Found", "message groups units scores skipped")):
     """What a lookup gives to a request.
 

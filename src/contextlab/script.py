@@ -193,3 +193,48 @@ def workshop_chat(turns=40, seed=14):
             ),
         ]
     return chat
+
+
+CAFE = (
+    "Hi, I'm Ada. I want to open a small café in October.",
+    "I have saved 24,000 euros, and I would rather not take a loan.",
+    "The place is a former bakery at 18 Mill Lane, near the station.",
+    "I cannot eat nuts, so nothing in my kitchen may contain them.",
+    "My sister Ines will bake, and I will stand at the counter.",
+    "The landlord wants 1,150 euros a month and a deposit of three months.",
+    "The alarm code of the back door is 7314, please never print it.",
+    "For coffee I chose a roaster from Porto called Grão Norte.",
+    "We open at seven in the morning and close at three, Mondays off.",
+    "The oven broke in the trial week; the repair took nine days.",
+    "The menu will have six cakes, two soups and sandwiches.",
+    "Please write short answers, in British spelling.",
+)
+# A question, and the index of the text that answers it.
+CAFE_QUESTIONS = (
+    ("What is my name?", 0),
+    ("How high is the deposit?", 5),
+    ("What must I keep out of the food because of my allergy?", 3),
+    ("What is the alarm code of the back door?", 6),
+    ("How much money do I have of my own?", 1),
+    ("Which roaster did I choose?", 7),
+    ("What is the address of the shop?", 2),
+    ("Who bakes the cakes?", 4),
+    ("On which day are we closed?", 8),
+    ("How long was the oven out of order?", 9),
+)
+
+
+def cafe_chat(topic_turns=0):
+    """Return twelve user messages of somebody who opens a café, each with a short reply, as a list of messages.
+
+    ``topic_turns``: so many turns of the scripted chat behind them, so that the twelve are old.
+
+    >>> len(cafe_chat()), cafe_chat()[0].content
+    (24, "Hi, I'm Ada. I want to open a small café in October.")
+    """
+    chat = []
+    for turn, text in enumerate(CAFE, 1):
+        chat += [Message("user", text, turn=turn), Message("assistant", "Noted.", turn=turn)]
+    for message in scripted_chat(topic_turns + 1)[3:] if topic_turns else ():
+        chat.append(message._replace(turn=len(CAFE) + message.turn - 1))
+    return chat

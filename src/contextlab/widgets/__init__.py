@@ -20,6 +20,7 @@ from .assembling import assembler_explorer
 from .base import Exercise, Explorer, Family, Widget, refresh
 from .costs import cost_explorer, mark_explorer
 from .declare import ChooseTask, CodeTask, KeepTask, Line, NumberTask, Option, OrderTask, Predict, Step, Wrong
+from .evictions import eviction_explorer
 from .explorers import Control, chat_strips, drop_explorer, explorer, strips, walk, window_bar
 from .library import check, exercise, outcome, progress
 from .memory import bytes_explorer, models_explorer
@@ -27,6 +28,7 @@ from .notes import notes_explorer
 from .pieces import pieces_explorer
 from .requests import request_explorer
 from .summaries import summary_explorer
+from .trades import trades_explorer
 
 __all__ = [
     "ChooseTask",
@@ -50,6 +52,7 @@ __all__ = [
     "check",
     "cost_explorer",
     "drop_explorer",
+    "eviction_explorer",
     "exercise",
     "explorer",
     "mark_explorer",
@@ -62,6 +65,7 @@ __all__ = [
     "request_explorer",
     "strips",
     "summary_explorer",
+    "trades_explorer",
     "walk",
     "window_bar",
 ]
