@@ -23,6 +23,7 @@ PARTS = (
     "explorer.js",
     "drop.js",
     "pieces.js",
+    "trades.js",
     "progress.js",
     "family.js",
 )

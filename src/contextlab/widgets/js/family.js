@@ -3,7 +3,7 @@
 const KINDS = {
   number: numberView, choose: chooseView, order: orderView, keep: keepView, code: codeView,
   predict: predictView, outcome: outcomeView,
-  strips: stripsView, walk: walkView, drop: dropView, pieces: piecesView, explorer: explorerView, window: explorerView,
+  strips: stripsView, walk: walkView, drop: dropView, pieces: piecesView, trades: tradesView, explorer: explorerView, window: explorerView,
   progress: progressView,
 };
 
@@ -26,6 +26,6 @@ async function render({ model, el, signal, find }) {
 const model = (record) => new PageModel(record);
 
 // What the tests ask.
-const tests = { parseNumber, decimal, gradeNumber, gradeOrder, gradeCode, program, disagreement, dropDisagreement, piecesDisagreement, store, live };
+const tests = { parseNumber, decimal, gradeNumber, gradeOrder, gradeCode, program, disagreement, dropDisagreement, piecesDisagreement, tradesDisagreement, store, live };
 
 export default { render, model, tests, kinds: Object.keys(KINDS) };
