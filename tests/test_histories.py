@@ -998,6 +998,8 @@ def test_several_formats_are_an_error_with_the_candidates():
     both = archive(a__json=[sailing()], b__json=[claude_edited()])
     error = refused(both)
     assert error.candidates == ("chatgpt", "claude_export") and "format=" in str(error) and error.report.objects == 0
+    assert refused(archive(a__json=[sailing()], b__json=PAIR)).candidates == ("chatgpt", "messages")
+    assert load(archive(a__json=EXAMPLES["openai_chat"], b__json=PAIR))[1].conversations == 2
     found, report = load(both, format="claude_export")
     assert [one.format for one in found] == ["claude_export"]
     assert ("a.json", "it is chatgpt, not claude_export") in report.members
@@ -1025,6 +1027,12 @@ def test_json_lines_skip_a_broken_line_and_say_so():
     found, report = load(data)
     assert [one.source for one in found] == ["the stream: line 1", "the stream: line 4"]
     assert report.broken == 1 and report.skipped == (("the stream: line 2", "the line is cut"),)
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", " \n", "\n\n \n"])
+def test_json_lines_have_any_end(end):
+    data = end.join(json.dumps({"messages": PAIR}) for _ in range(3)).encode()
+    assert len(load(data)[0]) == len(load(data + end.encode())[0]) == 3
 
 
 def test_values_in_a_row_need_no_line_of_their_own():

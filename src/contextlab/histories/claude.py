@@ -78,6 +78,12 @@ def _message(message, draft, source):
         draft.unreadable(source, f"the sender {str(message.get('sender'))[:40]!r} is unknown")
         return
     content, text = message.get("content"), as_text(message.get("text"))
+    time = message.get("created_at")
+    if not (message.get("attachments") or message.get("files") or message.get("files_v2")):
+        first = content[0] if isinstance(content, list) and len(content) == 1 else None
+        if isinstance(first, dict) and first.get("type") == "text" and as_text(first.get("text")):  # the usual case
+            draft.add(role, first["text"], time=time, source=source)
+            return
     blocks = (
         [{"type": "text", "text": content}]
         if isinstance(content, str)
@@ -97,12 +103,5 @@ def _message(message, draft, source):
             if name is None or name not in seen:
                 seen.add(name)
                 added.mark("image" if one.get("file_kind") == "image" else "file", name, one.get("file_size"))
-    time = message.get("created_at")
-    if not added.parts:
-        if len(blocks) == 1 and isinstance(blocks[0], dict) and blocks[0].get("type") == "text":
-            draft.add(role, as_text(blocks[0].get("text")), time=time, source=source)
-            return
-        add_message(draft, role, blocks, time=time, source=source)
-        return
     # What is attached belongs to the message: it was sent with it.
     add_message(draft, role, [*blocks, *added.parts], time=time, source=source)

@@ -47,6 +47,8 @@ def read_sharegpt(element, draft: Draft) -> None:
             call = as_dict(value) or _decoded(as_text(value))
             arguments = call.get("arguments", value)
             draft.add("assistant", "", calls=[draft.call(None, call.get("name"), arguments)], source=source)
+        elif isinstance(value, str) and "tool_calls" not in message:
+            draft.add(role, value, source=source)
         else:
             add_message(draft, role, "" if value is None else value, source=source, calls=openai_calls(message, draft))
 

@@ -24,6 +24,7 @@ CHATS = {"messages", "mapping", "chat_messages", "history", "chat", "contents"} 
 _SPACE = re.compile(r"[ \t\n\r\ufeff]*")
 _OPEN_END = re.compile(r'[^\s"{}\[\],:]{0,16}\Z')  # a number, a literal or an escape that may go on
 _DECODE = json.JSONDecoder(strict=False).raw_decode
+_DECODE_LINE = json.JSONDecoder().raw_decode  # the end of a line ends a text, too
 
 
 class Broken(Exception):
@@ -193,6 +194,14 @@ def _lines(window, number=0):
         while end < 0 and window.more(max(CHUNK, len(window.text) - window.at)):
             end = window.text.find("\n", window.at)
         last = end < 0
+        try:  # the usual case: one value, and nothing else in the line
+            value, stop = _DECODE_LINE(window.text, window.at)
+        except (ValueError, RecursionError):
+            stop = -1
+        if 0 <= stop <= end and window.text[stop:end] in ("", "\r"):
+            yield f"line {number}", value
+            window.at = end + 1
+            continue
         line = window.text[window.at :] if last else window.text[window.at : end]
         inner = Window(iter([line, ""]).__next__, window.most)
         try:

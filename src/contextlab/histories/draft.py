@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from datetime import UTC
+from datetime import UTC, datetime, timedelta
 
 from .records import Conversation, Part, Record, printable
 from .report import MESSAGES
@@ -53,23 +53,15 @@ def seconds(value):
     >>> seconds("1970-01-01T00:01:00Z"), seconds(1_700_000_000_000), seconds("soon")
     (60.0, 1700000000.0, None)
     """
+    if value is None:
+        return None
     for _ in range(2):
         if isinstance(value, dict):
             value = value.get("$date", value.get("$numberLong"))
     if isinstance(value, str) and value:
-        from datetime import datetime, timedelta
-
         if value.lstrip("-").isdigit() and len(value) < 20 and value.isascii():
             return seconds(int(value))
-        zone, shift = _ZONE.search(value), timedelta()
-        if zone:
-            value = value[: zone.start()]
-            shift = timedelta(hours=int(zone[2] or 0), minutes=int(zone[3] or 0)) * (-1 if zone[1] == "-" else 1)
-        try:
-            time = datetime.fromisoformat(value)
-            return (time if time.tzinfo else (time - shift).replace(tzinfo=UTC)).timestamp()
-        except (ValueError, OverflowError):
-            return None
+        return _iso(value)
     if isinstance(value, int | float) and not isinstance(value, bool):
         try:
             value = float(value)
@@ -79,6 +71,25 @@ def seconds(value):
             return None
         return value / 1000 if abs(value) > 1e11 else value
     return None
+
+
+def _iso(value):
+    try:
+        time = datetime.fromisoformat(value)
+    except ValueError:
+        zone = _ZONE.search(value)
+        if zone is None:
+            return None
+        try:
+            time = datetime.fromisoformat(value[: zone.start()])
+            shift = timedelta(hours=int(zone[2] or 0), minutes=int(zone[3] or 0))
+            time += shift if zone[1] == "-" else -shift
+        except (ValueError, OverflowError):
+            return None
+    try:
+        return (time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp()
+    except OverflowError:
+        return None
 
 
 class Draft:

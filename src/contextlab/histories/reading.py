@@ -126,8 +126,9 @@ class Reading:
         formats = []
         for probe in probes:
             formats += [one for one in probe.formats if one not in formats]
-        if format is None and len(formats) > 1:
-            formats = [one for one in formats if one not in PLAIN] or formats
+        signed = [one for one in formats if one not in PLAIN]
+        if len(signed) == 1 and all(_same_reader(signed[0], one) for one in formats):
+            formats = signed
         if len(formats) > 1:
             places = "; ".join(
                 f"{one} ({', '.join([probe.name for probe in probes if one in probe.formats][:3])})" for one in formats
@@ -145,11 +146,10 @@ class Reading:
         tally.format = formats[0]
         self._parts = []
         for probe in probes:
-            if tally.format in probe.formats or (probe.formats and set(probe.formats) <= PLAIN):
+            if probe.formats:
                 self._parts.append(probe)
             if source.packed:
                 tally.member(probe.name, ", ".join(probe.formats) or probe.why)
-        self._total = sum(probe.size for probe in self._parts)
         for probe, (_, size, _) in zip(probes, source.members, strict=True):
             probe.size = size
         self._total = sum(probe.size for probe in self._parts)
@@ -256,6 +256,10 @@ class Reading:
             for text in draft.warnings:
                 tally.warn(text)
             yield conversation
+
+
+def _same_reader(one, other):
+    return FORMATS[one].read is FORMATS[other].read
 
 
 def _reasons(tally):

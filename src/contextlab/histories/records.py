@@ -16,8 +16,10 @@ def printable(text: str) -> str:
     >>> printable("one\\ntwo\\x1b[2J")
     'one two [2J'
     """
+    if text.isprintable():
+        return text
     text = text.encode("utf-8", "replace").decode()
-    return text if text.isprintable() else "".join(sign if sign.isprintable() else " " for sign in text)
+    return "".join(sign if sign.isprintable() else " " for sign in text)
 
 
 class HistoryError(InputError):
