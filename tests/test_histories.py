@@ -859,6 +859,14 @@ def test_t40_lines_of_role_and_content_are_not_claimed_without_a_word():
 # Files
 
 
+def test_t41_the_report_says_what_was_read_before_such_bytes():
+    data = json.dumps([sailing(id=str(n), pad="x" * 2_000_000) for n in range(5)]).encode()[:-1] + b', {"a": "\xe9"}]'
+    reading = histories.read(io.BytesIO(data))
+    with pytest.raises(HistoryError, match="does not fit") as caught:
+        list(reading)
+    assert 1 <= caught.value.report.conversations < 5
+
+
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32"])
 def test_t41_a_byte_order_mark_hides_nothing(encoding):
     text = json.dumps(PAIR[0] | {"content": "Plover é 😀"}, ensure_ascii=False)

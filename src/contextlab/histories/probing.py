@@ -48,7 +48,10 @@ def probe_member(source, name, opener, format, labels, packed):
         text_first = sign not in '[{"' or begins(window.text, labels)
         if format == "transcript" or (format is None and text_first and not packed):
             probe.formats, probe.transcript = ("transcript",), True
-            split_transcript(whole_text(_all_of(window, text)), labels)
+            try:
+                split_transcript(whole_text(_all_of(window, text)), labels)
+            except HistoryError as error:
+                raise HistoryError(f"{name}: {error}") from None
             return probe
         _look(probe, window, format, packed)
     return probe

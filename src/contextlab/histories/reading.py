@@ -175,6 +175,9 @@ class Reading:
                     (),
                     tally.report(),
                 )
+        except HistoryError as error:
+            error.report = error.report or tally.report()
+            raise
         finally:
             self._source.close()
 

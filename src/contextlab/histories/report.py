@@ -123,7 +123,7 @@ class Tally:
             messages=sum(counts[name] for name in MESSAGES),
             branches=self.branches,
             bytes_read=self.bytes_read,
-            total_bytes=self.total_bytes,
+            total_bytes=max(self.total_bytes, self.bytes_read),  # of gzip the size is not known before
             skipped=tuple(self.skipped),
             skipped_more=self.skipped_more,
             members=tuple(self.members),
