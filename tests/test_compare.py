@@ -183,7 +183,21 @@ def test_results_add_up():
     assert pins.by_kind["early"].value == sum(row["early"] for row in rows) / 6
     assert pins.sent.value == pytest.approx(sum(row["sent"] for row in rows) / 3)
     assert pins.units == pins.sent.value + pins.own.value
+    both = sum(row["stale"] - row["misled"] for row in rows)
+    assert pins.clean.value == (sum(row[kind] for row in rows for kind in KINDS) - both) / 24
     assert pins.bill(1) == pytest.approx(pins.units) and pins.bill(0) == pytest.approx(pins.computed.value)
+
+
+def test_what_shows_both_values_is_not_clean():
+    rows = [(seed, len(SETUPS) - 1, 2, 2, 2, 2, 4, 0, 9, 9, 0, 0, 0, 100) for seed in (1, 2)]
+    (found,) = results(rows)
+    assert (found.right.value, found.stale.value, found.clean.value) == (1, 1, 0.5)
+
+
+@given(st.integers(1, 2000), st.data())
+def test_a_rate_lies_within_its_interval(tries, data):
+    value, low, high = rate(data.draw(st.integers(0, tries)), tries)
+    assert 0 <= low <= value <= high <= 1
 
 
 POINTS = st.lists(st.tuples(st.integers(1, 30), st.integers(0, 20)), min_size=1, max_size=25)

@@ -70,6 +70,11 @@ BANDS = {
     "schedule": [None, None, *["full"] * 4],
 }
 
+TRADES = [
+    ("pins", 4000, 50_000, 0.5, 0.4, 0.6),
+    ("pins", 8000, 100_000, 0.4, 0.3, 0.5),
+    ("everything", 32_000, 200_000, 1, 0.95, 1),
+]
 DRAWN = {
     "strip": lambda: figures.strip([("user", 35, "left"), ("assistant", 49)], "Two messages.", frame=(35, 100)),
     "two_strips": lambda: figures.two_strips(KEEP_NEWEST[0], 19, fact=NAME, mark="your name"),
@@ -91,6 +96,7 @@ DRAWN = {
     "flat": lambda: figures.flat_figure(PARTS, EVERYTHING),
     "tiers": lambda: figures.tiers_figure(BANDS),
     "chain": lambda: figures.chain_figure(CHAIN),
+    "trades": lambda: figures.trades_figure(TRADES, [TRADES[0], TRADES[2]]),
     "attention": lambda: figures.attention_figure(FIVE, WEIGHTS),
     "growth": lambda: figures.growth_figure(
         range(1, 49), range(768, 36865, 768), [6 * n * (n + 1) for n in range(1, 49)]
@@ -462,6 +468,30 @@ def test_a_tier_is_told_by_the_height_of_its_band(drawn):
         assert widths == pytest.approx([widths[0]] * len(widths), abs=0.02)
 
 
+def test_trades_stand_where_cost_and_rate_put_them(drawn):
+    assert drawn["trades"].alt.endswith("pins at 4,000: 50,000 and 50 %; everything at 32,000: 200,000 and 100 %.")
+    for svg in both(drawn["trades"]):
+        points = {}
+        for group in svg.iter():
+            if group.get("class") == "cl-trade":
+                if group.get("x") and group.get("width"):
+                    x = float(group.get("x")) + float(group.get("width")) / 2
+                    y = float(group.get("y")) + float(group.get("height")) / 2
+                else:
+                    use = next(one for one in group.iter() if one.get("x"))
+                    x, y = float(use.get("x")), float(use.get("y"))
+                points[int(group.get("data-budget"))] = (x, y, group.get("data-line"))
+        assert [points[budget][2] for budget in (4000, 8000, 32_000)] == ["1", "0", "1"]
+        first, second, third = (points[budget][:2] for budget in (4000, 8000, 32_000))
+        # Twice the cost is the same step to the right each time; heights are the rates.
+        assert second[0] - first[0] == pytest.approx(third[0] - second[0], abs=0.05)
+        assert (first[1] - third[1]) / (second[1] - first[1]) == pytest.approx(5, abs=0.05)
+        (line,) = shapes(svg, "cl-line")
+        numbers = [float(n) for n in re.findall(r"-?[\d.]+", line.get("d"))]
+        assert numbers == pytest.approx([*first, *third], abs=0.05)
+        assert {"pins (4k on the line)", "everything (32k on the line)", "16,000 and 32,000"} & set(texts(svg))
+
+
 def area(shape) -> float:
     """The area of a path of straight lines, by the shoelace formula."""
     numbers = [float(n) for n in re.findall(r"-?[\d.]+", shape.get("d"))]
@@ -615,6 +645,10 @@ def test_labels_stay_in_the_figure_and_do_not_collide(drawn, name):
         (lambda: figures.reuse_figure({"a": []}), "at least one policy"),
         (lambda: figures.reuse_figure({}), "no request to draw"),
         (lambda: figures.drift_figure({}), "one to three lines"),
+        (lambda: figures.trades_figure([], []), "give at least one"),
+        (lambda: figures.trades_figure([("a", 4000, 0, 0.5, 0.4, 0.6)], []), "a cost above 0"),
+        (lambda: figures.trades_figure([("a", 4000, 10, 0.5, 0.6, 0.7)], []), "within its interval"),
+        (lambda: figures.trades_figure(TRADES, [("b", 4000, 10, 0.5, 0.4, 0.6)]), "through points of the chart"),
         (lambda: figures.drift_figure({"a": [1, 0.5], "b": [1]}), "of one length"),
         (lambda: figures.drift_figure({"a": [1, 1.5]}), "from 0 to 1"),
         (lambda: figures.flat_figure([(1, 1, 1)], [3]), "at least two requests"),
