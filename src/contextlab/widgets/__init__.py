@@ -26,6 +26,7 @@ from .library import check, exercise, outcome, progress
 from .memory import bytes_explorer, models_explorer
 from .notes import notes_explorer
 from .pieces import pieces_explorer
+from .pinned import pins_explorer
 from .requests import request_explorer
 from .summaries import summary_explorer
 from .trades import trades_explorer
@@ -60,6 +61,7 @@ __all__ = [
     "notes_explorer",
     "outcome",
     "pieces_explorer",
+    "pins_explorer",
     "progress",
     "refresh",
     "request_explorer",

@@ -182,4 +182,12 @@ SLIPS = {
     "U12": "two chances are added, or multiplied",
     "U13": "the smallest is taken for the best",
     "U14": "what is used up is not taken off",
+    "N1": "a note is taken to cost its length in each request",
+    "N2": "a note is taken to displace as much as it has",
+    "N3": "a message is taken to leave in each request",
+    "N4": "what is true by construction is taken for a finding",
+    "N5": "words of others are taken for the user's",
+    "N6": "the note is counted as a message",
+    "N7": "age alone is taken to decide what yields",
+    "N8": "the longest is taken to yield first",
 }
