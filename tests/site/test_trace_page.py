@@ -134,6 +134,24 @@ def test_a_zip_is_read_in_the_page(opened):
         opened.wait_for_function("document.querySelector('[data-kind=trace] .clw-title')?.textContent === 'Boats'")
 
 
+def test_of_a_chat_in_two_parts_of_an_export_the_newest_stays(opened):
+    parts = [
+        json.loads(gpt([("Boats", CHAT), ("Knots", CHAT[:2])])),
+        json.loads(gpt([("Boats", CHAT[:6]), ("Tides", CHAT)])),
+    ]
+    parts[0][0].update(id="same", update_time=1.7e9)
+    parts[1][0].update(id="same", update_time=1.7e9 + 9)
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as archive:
+        for number, part in enumerate(parts):
+            archive.writestr(f"export/conversations-00{number}.json", json.dumps(part))
+    library = [f"{one.title} ({one.turns} turn{'s' * (one.turns != 1)})" for one in histories.read(stream)]
+    give(opened, stream.getvalue(), "export.zip")
+    wait_for(opened, "3 conversations read from export.zip. 1 older copy of the same left out.")
+    shown = opened.get_by_label("Conversation", exact=True).locator("option").all_inner_texts()
+    assert sorted(shown) == sorted(library) and "Boats (3 turns)" in shown
+
+
 def test_command_page_and_library_give_the_same_answer(opened, tmp_path, capsys):
     file = tmp_path / "conversations.json"
     file.write_bytes(gpt([("Planner", [(m.role, m.content) for m in scripted_chat() if m.role != "system"])]))
@@ -315,10 +333,14 @@ def test_nothing_of_a_chat_leaves_the_page(browser, address):
     visit = Visit(browser)
     sent = []
     page = visit.open(address + PAGE)
-    page.on("request", lambda request: sent.append(request.url))
+    page.wait_for_load_state("networkidle")  # the browser asks for the icon of the page when it likes
+    page.on("request", lambda request: sent.append((request.method, request.url)))
     give(page, gpt([("Boats", CHAT)]))
     page.wait_for_selector(VIEW)
-    assert sent == [] and page.evaluate("localStorage.length") == 0
+    page.wait_for_load_state("networkidle")
+    assert [one for one in sent if not one[1].endswith("/favicon.svg") or one[0] != "GET"] == [] and page.evaluate(
+        "localStorage.length"
+    ) == 0
     visit.close()
 
 

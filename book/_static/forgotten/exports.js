@@ -43,11 +43,11 @@ class Collector {
     const format = formatOf(element);
     if (format === "message") this.bare.push(element);
     else if (!format) this.others++;
-    else this.give(format, conversationOf(format, element), () => conversationOf(format, again()));
+    else this.give(format, conversationOf(format, element), () => conversationOf(format, again()), asText(some(element.conversation_id, element.uuid, element.id)) || null);
   }
-  give(format, draft, again) {
+  give(format, draft, again, id = null) {
     if (draft.broken || !draft.messages.length) this.broken += draft.broken;
-    else this.found({ title: draft.title, updated: draft.updated, turns: shownTurns(draft), format, read: () => sentMessages(again()) });
+    else this.found({ id, title: draft.title, updated: draft.updated, turns: shownTurns(draft), format, read: () => sentMessages(again()) });
   }
   // The end of a file: a bare list of messages is one conversation.
   end() {
@@ -95,9 +95,9 @@ async function readFile(file, found, tell, stopped) {
   const head = new Uint8Array(await file.slice(0, 16).arrayBuffer());
   const begins = (...bytes) => bytes.every((byte, i) => head[i] === byte);
   if (begins(0x53, 0x51, 0x4c, 0x69, 0x74, 0x65)) throw new ReadError(`${file.name} is the database of an application. Use the export of the application.`);
-  let count = 0;
+  const kept = [];
   const collector = new Collector((one) => {
-    count++;
+    kept.push(one);
     found(one);
   });
   let members = [{ path: file.name, size: file.size, stream: () => (begins(0x1f, 0x8b) ? file.stream().pipeThrough(new DecompressionStream("gzip")) : file.stream()) }];
@@ -114,11 +114,27 @@ async function readFile(file, found, tell, stopped) {
     if (stopped()) return "";
     done += size;
   }
-  if (!count) throw new ReadError(noneIn(file.name, collector, cut));
+  if (!kept.length) throw new ReadError(noneIn(file.name, collector, cut));
   const { others, broken } = collector;
-  return `${plural(count, "conversation")} read from ${file.name}.${cut}`
+  const again = members.length > 1 ? markOlder(kept) : 0;
+  return `${plural(kept.length - again, "conversation")} read from ${file.name}.${cut}`
+    + (again ? ` ${plural(again, "older copy", "older copies")} of the same left out.` : "")
     + (others ? ` ${plural(others, "other object")} in it ${others === 1 ? "is" : "are"} no conversation.` : "")
     + (broken ? ` ${plural(broken, "conversation")} could not be read.` : "");
+}
+// Of a conversation that stands in several parts of an export, the newest stays; returns how many do not.
+function markOlder(conversations) {
+  const newest = new Map();
+  for (const one of conversations) {
+    const other = newest.get(one.id);
+    if (one.id === null) continue;
+    if (other && (one.updated ?? -Infinity) <= (other.updated ?? -Infinity)) one.older = true;
+    else {
+      if (other) other.older = true;
+      newest.set(one.id, one);
+    }
+  }
+  return conversations.filter(({ older }) => older).length;
 }
 function noneIn(name, { elements, broken }, cut) {
   if (cut || broken) return `${name} is cut off or no valid JSON: no whole conversation is in it. Download it again.`;

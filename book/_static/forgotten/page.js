@@ -95,7 +95,7 @@ function tracePage(el) {
   function list() {
     form.hidden = !conversations.length;
     if (!conversations.length) return;
-    const order = conversations.map((_, i) => i).sort((a, b) => (conversations[b].updated ?? -1) - (conversations[a].updated ?? -1) || b - a);
+    const order = conversations.flatMap((one, i) => (one.older ? [] : [i])).sort((a, b) => (conversations[b].updated ?? -1) - (conversations[a].updated ?? -1) || b - a);
     pick.replaceChildren(...order.slice(0, MOST_LISTED).map((i) => h("option", { value: i },
       `${shortened(conversations[i].title, 50) || "without a title"} (${plural(conversations[i].turns, "turn")})`)));
     trace();
