@@ -92,10 +92,11 @@ def test_a_page_without_widgets_loads_nothing_of_them():
     without = [name for name in PAGES if name not in WITH]
     assert without
     for name in without:
-        assert "_static/widgets" not in html_of(name) and "clw-" not in html_of(name), name
+        page = html_of(name).replace("_static/widgets/trace.", "")  # the page that traces a chat has its own script
+        assert "_static/widgets" not in page and "clw-" not in page, name
 
 
 @pytest.mark.skipif(not PAGES, reason="there is no built site: run `make book`")
 def test_the_site_keeps_no_old_module():
-    used = "".join(html_of(name) for name in WITH)
+    used = "".join(html_of(name) for name in PAGES)
     assert all(path.name in used for path in (SITE / "_static" / "widgets").glob("*"))

@@ -185,8 +185,8 @@ EXERCISES = (
         "13-q1",
         "The bill of one point",
         "One set-up: {policy}. The requests of a chat have {sent} units. {computed} are computed, the others are "
-        "cached and cost a tenth. The calls of the policy itself take {own} units at the full price. What is the bill, in "
-        "units at the full price?",
+        "cached and cost a tenth. The calls of the policy itself take {own} units at the full price. What is the "
+        "bill, in units at the full price?",
         unit="units",
         right=bill,
         wrong=(
