@@ -22,6 +22,8 @@ def test_each_sentence_tells_the_message_the_note_and_what_is_left_out():
         text = sentences[seen["pattern"]][1]
         assert f"Message {message}:" in text and (note.text in text if note.text else "Nothing is sent" in text)
         assert all(one.topic in text for one in note.skipped)
+        assert ("400 euros (stale)" in text) == (message >= 5)
+        assert ("450 euros (corrected)" in text) == (message >= 8)
 
 
 def test_the_pasted_million_is_never_sent_and_the_corrected_budget_is():

@@ -41,6 +41,9 @@ def pins_explorer(
         read += f"Sent: “{note.text}”" if note.text else "Nothing is sent."
         if note.skipped:
             read += f" Left out: {' '.join(one.topic for one in note.skipped)}"
+        earlier = [(pin.key, past) for pin in board if pin.key for past in board.past(pin.key)]
+        if earlier:
+            read += f" No longer sent: {', '.join(f'{key} {past.value} ({past.why})' for key, past in earlier)}."
         pattern = seen.setdefault(read, len(seen))
         return len(board), len(board) - len(note.skipped), note.tokens, whole.tokens, pattern
 
@@ -68,6 +71,7 @@ def pins_explorer(
         draw={
             "type": "bars",
             "unit": "approximate units",
+            "most": max(CAPS),
             "bars": [
                 {"name": "cap", "label": "Cap", "role": "reply", "digits": 0},
                 {"name": "tokens", "label": "The note", "role": "note", "digits": 0},
