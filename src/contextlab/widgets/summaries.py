@@ -61,7 +61,8 @@ def summary_explorer(
     *,
     title: str = "How often to write it anew",
     question: str = "The chat of 200 turns with a summary. When the history does not fit, it is cut to the mark and "
-    "the summary is written anew. Each rewrite loses every fact with the rate that you set.",
+    "the summary is written anew. At each rewrite each fact is lost with the "
+    "probability that you set.",
 ) -> Explorer:
     """Return the explorer of a rolling summary over the 200-turn chat: budget, mark, loss at a rewrite.
 
@@ -86,7 +87,7 @@ def summary_explorer(
         title=title,
         question=question,
         controls=[
-            Control("budget", "Input budget", start=4000, values=BUDGETS),
+            Control("budget", "Input budget", start=4000, values=BUDGETS, unit="units"),
             Control("mark", "Mark", start=50, values=MARKS, labels=[f"{mark} % of the room" for mark in MARKS]),
             Control("loss", "Loss at a rewrite", start=5, values=LOSSES, labels=[f"{loss} %" for loss in LOSSES]),
         ],
@@ -98,7 +99,7 @@ def summary_explorer(
         digits={"messages": 1, "left": 1},
         sentences=[
             "{calls} calls read {read} units and write {written}. A request shows {messages} messages on average. Of "
-            "100 facts said in turn 1, {left} are left at the end: {least} to {most} in 20 runs.",
+            "100 facts said in turn 1, {left} are left at the end on average: {least} to {most} in 20 runs.",
         ],
         draw={
             "type": "bars",

@@ -134,8 +134,8 @@ EXERCISES = (
         "10-q1",
         "Take off what is used",
         "An input budget has {budget} units. Instructions and the start of the reply take {fixed}. The cap of the "
-        "summary is {cap}, and it has {used} units now. Nothing new leaves. How many units has the history, if only "
-        "what is used is taken off?",
+        "summary is {cap}, and it has {used} units now. No further message leaves. How many units are there for the "
+        "history, if only what is used is taken off?",
         unit="units",
         right=lambda budget, fixed, used: budget - fixed - used,
         wrong=(
@@ -189,7 +189,8 @@ EXERCISES = (
         "10-1",
         "From the first call to the last",
         "A summary is kept up by {calls} calls. The first one writes a fact down without a loss. Each later call loses "
-        "it with a rate of {loss} %, independently. With what probability is it in the last summary, in percent?",
+        "it with a probability of {loss} %, independently. With what probability is it in the last summary, in percent "
+        "with one decimal?",
         unit="%",
         right=survivors,
         tolerance=0.1,
@@ -202,9 +203,10 @@ EXERCISES = (
             Wrong(
                 "M6",
                 lambda calls, loss: max(0, 100 - (calls - 1) * loss),
-                "{given} adds the losses up. A fact has to survive one call and the next, so the rates multiply.",
+                "{given} adds the losses up. A fact has to survive one call and the next, so the "
+                "probabilities multiply.",
             ),
-            Wrong("M31", lambda loss: 100 - loss, "{given} is the rate for one call."),
+            Wrong("M31", lambda loss: 100 - loss, "{given} is the probability for one call."),
             Wrong(
                 "M32",
                 lambda calls, loss: round(100 - survivors(calls, loss), 1),
@@ -212,8 +214,8 @@ EXERCISES = (
             ),
         ),
         praise="it goes through {rewrites} rewrites.",
-        solution="{rewrites} of the {calls} calls can lose it, and each leaves it with a rate of {stay} %. {stay} % to "
-        "the power of {rewrites} is {right} %.",
+        solution="{rewrites} of the {calls} calls can lose it, and each leaves it with a probability of {stay} %. "
+        "{stay} % to the power of {rewrites} is {right} %.",
         hints=(
             "How many of the calls can lose the fact?",
             "{rewrites} can. It has to survive each of them.",
@@ -236,7 +238,8 @@ EXERCISES = (
         "The oldest {old} tokens of a request are in the prefix cache, where input costs a tenth of the price of 1. A "
         "written token costs 5. A summary of {new} tokens would take their place; its writer reads them at the full "
         "price, with {prompt} tokens of instructions. Behind them stand {rest} cached tokens, and the first request "
-        "after the change reads the summary and these anew. After how many requests has it paid for itself?",
+        "after the change reads the summary and these anew, at the full price. After how many requests has it "
+        "paid for itself?",
         unit="requests",
         right=pays_after,
         wrong=(

@@ -358,7 +358,8 @@ EXERCISES = (
         "of older topics take the room. With {large} units it fits, and nearly all lines are left out.",
         ends="The cap that names fewest topics comes first.",
         hints=(
-            "Set the explorer to message 181 and move the cap. Count the topics, those left out excepted.",
+            "Set the explorer to message 181 and move the cap. Count the topics in all tiers. Those left out or "
+            "superseded do not count.",
             "Which section comes in when the cap goes from {small} to {large} units?",
         ),
         variants=(
