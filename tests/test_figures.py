@@ -16,9 +16,11 @@ import pytest
 pytest.importorskip("matplotlib")
 
 from contextlab import figures
+from contextlab.chat import Message
 from contextlab.compare import data_file
 from contextlab.cost import usage
 from contextlab.errors import InputError, MissingDependency
+from contextlab.eviction import LeastUsed
 from contextlab.figures.svg import LETTER_INKS
 from contextlab.forecast import Sizes
 from contextlab.keep import KeepNewest, LowWater
@@ -34,6 +36,8 @@ KEEP_NEWEST = [replay(CHAT, KeepNewest(), input_budget=budget, fact=NAME) for bu
 PINNED = [replay(CHAT, PinnedNote(), input_budget=budget, fact=NAME) for budget in (4000, 8000, 32000)]
 WORDS = [("user", 9), ("assistant", 12), ("user", 7), ("assistant", 14), ("user", 6), ("assistant", 11), ("user", 8)]
 SIX_TURNS = [("instructions", 20), ("user", 300), ("assistant", 250), ("user", 180), ("assistant", 400), ("user", 120)]
+OTHER = replay(scripted_chat(seed=2), KeepNewest(), input_budget=4000, rule=PlainRule(WordPieces()))
+HALF = replay(CHAT, LowWater(0.5), input_budget=4000)
 SIZES = Sizes(first_turn=84, mean_user=52.6, mean_turn=229.6)
 ERRORS = [
     (seed, budget, 40, 40 + seed % 3 - 2, 40 + seed % 2 - 1, 40) for seed in range(30) for budget in (4000, 8000, 16000)
@@ -76,6 +80,7 @@ TRADES = [
     ("everything", 32_000, 200_000, 1, 0.95, 1),
 ]
 DRAWN = {
+    "kept": lambda: figures.kept_figure({"keep-newest": KEEP_NEWEST[0], "low-water mark": HALF}, 19),
     "strip": lambda: figures.strip([("user", 35, "left"), ("assistant", 49)], "Two messages.", frame=(35, 100)),
     "two_strips": lambda: figures.two_strips(KEEP_NEWEST[0], 19, fact=NAME, mark="your name"),
     "two_strips_note": lambda: figures.two_strips(PINNED[0], 40, fact=NAME),
@@ -374,6 +379,24 @@ def test_the_step_shows_what_leaves_at_once(trace, turn, leaving):
         assert states.count("left") == leaving
 
 
+def test_each_policy_has_the_whole_conversation_and_hatches_what_it_leaves_out(drawn):
+    for svg in both(drawn["kept"]):
+        for row, trace in zip((blocks(svg)[:37], blocks(svg)[37:]), (KEEP_NEWEST[0], HALF), strict=True):
+            assert [block["units"] for block in row] == [b - a for a, b in pairwise(CHAT.history.prefix)][:37]
+            sent = [i for i, block in enumerate(row) if block["state"] == "kept"]
+            assert sent == list(trace.kept[18].indices)
+        assert {"keep-newest", "low-water mark", "35 of 37 messages sent"} <= set(texts(svg))
+    assert "keep-newest sends messages 3 to 37." in drawn["kept"].alt
+
+
+def test_what_is_kept_with_gaps_is_told_in_runs():
+    said = ["We need twenty rows.", "x " * 9, "You said “We need twenty rows”.", "y " * 9, "z " * 9]
+    chat = [Message("user", text) for text in said]
+    trace = replay(chat, LeastUsed("lfu"), input_budget=60, rule=PlainRule(len))
+    assert trace.kept_indices(5) == (0, 4), "the quoted message and the newest one"
+    assert figures.kept_figure({"lfu": trace}, 5).alt.endswith(" lfu sends messages 1, 5.")
+
+
 def test_bars_are_the_shares_of_the_errors(drawn):
     for svg in both(drawn["forecast_error"]):
         bars = [
@@ -635,6 +658,9 @@ def test_labels_stay_in_the_figure_and_do_not_collide(drawn, name):
         (lambda: figures.visible_figure({"x": [replay(CHAT, KeepNewest(), input_budget=4000)]}), "looked for no fact"),
         (lambda: figures.step_figure(KEEP_NEWEST[0], 1), "choose from 2 to 199"),
         (lambda: figures.step_figure(PINNED[0], 19), "keep-newest"),
+        (lambda: figures.kept_figure({}, 1), "at least one policy"),
+        (lambda: figures.kept_figure({"keep-newest": KEEP_NEWEST[0]}, 201), "it has requests 1 to 200"),
+        (lambda: figures.kept_figure({"a": KEEP_NEWEST[0], "b": OTHER}, 19), "different messages"),
         (lambda: figures.two_causes_figure(SIZES, -1), "at least 0"),
         (lambda: figures.forecast_error_figure([]), "no forecast to draw"),
         (lambda: figures.count_error_figure([]), "at least one row"),

@@ -16,7 +16,7 @@ from .strips import Block, strip, strips, two_strips
 from .summaries import drift_figure
 from .svg import GROUND, INK, ROLE_COLOURS, ROLE_LETTERS, Figure, css_variables, figure, new, style, svg
 from .trades import Trade, trades_figure
-from .walks import step_figure, walk_figure
+from .walks import kept_figure, step_figure, walk_figure
 
 __all__ = [
     "GROUND",
@@ -39,6 +39,7 @@ __all__ = [
     "forecast_error_figure",
     "growth_figure",
     "input_units_figure",
+    "kept_figure",
     "language_figure",
     "new",
     "oldest_turn_figure",

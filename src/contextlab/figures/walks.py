@@ -1,4 +1,4 @@
-"""Two strips taken apart: the walk of keep-newest, and the step at which messages leave."""
+"""Strips compared: the walk of keep-newest, the step at which messages leave, and what several policies keep."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from .strips import (
     draw_blocks,
     draw_frame,
     draw_key,
+    heading,
     key,
     key_height,
     rule,
@@ -25,7 +26,7 @@ from .svg import INK, LETTER_INKS, NARROW, ROLE_LETTERS, WIDE, Figure, figure
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from ..replay import Trace
 
@@ -164,3 +165,69 @@ def step_figure(trace: Trace, turn: int, *, unit: str = UNIT, alt: str = "", cap
     entries = key([Block(history[i].role, 1, "left" if i < requests[-1][2] else "kept") for i in range(shown)])
     wide, narrow = 250 + key_height(entries, WIDE), 298 + key_height(entries, NARROW)
     return figure(draw, alt, caption, height=wide, narrow_height=narrow)
+
+
+def kept_figure(
+    traces: Mapping[str, Trace], turn: int, *, unit: str = UNIT, alt: str = "", caption: str | None = None
+) -> Figure:
+    """Return the conversation at one request once for each policy, with the messages that it leaves out hatched.
+
+    ``traces``: policy -> its trace of the chat, which is the same for all. ``turn``: the request (1, 2, …). Raises
+    `InputError` without a trace, for a turn that a trace does not have, and for traces of different chats.
+
+    >>> from contextlab import KeepNewest, PlainRule, WordPieces
+    >>> from contextlab.replay import replay
+    >>> from contextlab.script import scripted_chat
+    >>> trace = replay(scripted_chat(), KeepNewest(), input_budget=4000, rule=PlainRule(WordPieces()))
+    >>> kept_figure({"keep-newest": trace}, 19)
+    Figure: All 37 messages at request 19, oldest first, once for each policy. keep-newest sends messages 3 to 37.
+    """
+    if not traces:
+        raise InputError("there is no trace to draw: give at least one policy with its trace")
+    rows = []
+    for name, trace in traces.items():
+        if not 1 <= turn <= len(trace):
+            raise InputError(f"turn {turn} is not in the trace of {name!r}: it has requests 1 to {len(trace)}")
+        history, kept = trace.chat.history, trace.kept_indices(turn)
+        blocks = [
+            Block(history[i].role, history.units(i, i + 1), "kept" if i in kept else "left")
+            for i in range(trace.chat.requests[turn - 1] + 1)
+        ]
+        rows.append((name, checked_blocks(blocks), kept))
+    sizes = [[block[:2] for block in blocks] for _, blocks, _ in rows]
+    if any(one != sizes[0] for one in sizes):
+        raise InputError("kept_figure compares policies on one chat: the traces have different messages")
+    number = len(sizes[0])
+    said = " ".join(f"{name} sends {_runs(kept)}." for name, _, kept in rows)
+    alt = alt or f"All {number} messages at request {turn}, oldest first, once for each policy. {said}"
+    if caption is None:
+        caption = f"Request {turn}: each block is a message, as long as its {unit.split()[-1]}."
+
+    def draw(fig, width, height):
+        ax = canvas(fig, width, height)
+        scale = (width - 6) / sum(units for _, units in sizes[0])
+        tall, step = 28, 16 if width <= NARROW else 0
+        y = 16
+        for name, blocks, kept in rows:
+            heading(ax, name, f"{len(kept)} of {number} messages sent", y, width)
+            draw_blocks(ax, 3, y + 10 + step, tall, scale, [block._replace(text="") for block in blocks])
+            y += 66 + step
+        write(ax, 3, y - 11, "← oldest", size=SMALL, quiet=True)
+        write(ax, width - 3, y - 11, "newest →", size=SMALL, align="right", quiet=True)
+        draw_key(ax, y, entries, width)
+
+    entries = key([block for _, blocks, _ in rows for block in blocks])
+    wide, narrow = (16 + pitch * len(rows) + key_height(entries, w) + 6 for pitch, w in ((66, WIDE), (82, NARROW)))
+    return figure(draw, alt, caption, height=wide, narrow_height=narrow)
+
+
+def _runs(indices: Collection[int]) -> str:
+    """Return indices as messages counted from 1, with neighbours as a run: “messages 1, 17, 33 to 40”."""
+    runs: list[list[int]] = []
+    for i in indices:
+        if runs and i == runs[-1][1]:
+            runs[-1][1] = i + 1
+        else:
+            runs.append([i + 1, i + 1])
+    text = ", ".join(f"{first}" if first == last else f"{first} to {last}" for first, last in runs)
+    return f"message{'s' * (len(indices) != 1)} {text}"

@@ -62,7 +62,7 @@ def pins_explorer(
         title=title,
         question=question,
         controls=[
-            Control("message", "Message", messages[0], messages[-1], 1, "", 8),
+            Control("message", "Message", messages[0], messages[-1], 1, "", 9),
             Control("cap", "Cap of the note", start=25, values=CAPS),
         ],
         table_of=(("message", "cap"), names, results),

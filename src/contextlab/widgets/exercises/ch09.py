@@ -161,9 +161,9 @@ EXERCISES = (
             Wrong(
                 "N1",
                 lambda note: 200 * note,
-                "{given} is the note in 200 requests. A full request has no room for it, so something else leaves.",
+                "{given} is the note in each of 200 requests. A full request has no room for it, so a message leaves.",
             ),
-            Wrong("N2", lambda: 0, "a note that takes exactly the place of something else would have to be as long."),
+            Wrong("N2", lambda: 0, "the note would have to be exactly as long as what leaves. Messages are longer."),
             Wrong(
                 "N3",
                 always_a_message,
@@ -171,8 +171,8 @@ EXERCISES = (
             ),
         ),
         praise="in {lose} requests a whole message leaves for a note of {note}.",
-        sure_miss="You were sure, so look at the full requests. In {same} of all the note fits into what was left, and "
-        "costs {note}. In {lose} it does not, and a whole message leaves, many times as long as the note.",
+        sure_miss="You were sure, so look at the full requests. In {same} of 200 the note fits into what was free, and "
+        "costs {note} units. In {lose} it does not, and a whole message leaves, many times as long as the note.",
         why="Why can a note make the requests shorter? One sentence. Nobody grades it.",
         points=(
             "Messages leave whole, and are much longer than the note.",
@@ -193,7 +193,7 @@ EXERCISES = (
             ),
             Option(
                 "That the code puts the note into each request.",
-                "it is true by construction. A check of the code, no finding about chats.",
+                "it is true by construction. It checks the code, and says nothing about chats.",
                 right=True,
             ),
             Option(
@@ -236,7 +236,7 @@ EXERCISES = (
                 "N5",
             ),
         ),
-        solution="Only the user's own words write a pin. Everything else is read and forgotten.",
+        solution="Only the user's own words write a pin. Everything else is read, and writes none.",
         quick=True,
     ),
     NumberTask(
@@ -285,13 +285,13 @@ EXERCISES = (
     OrderTask(
         "09-2",
         "What yields first?",
-        "A board has four pins of {list} units. The cap of the note shrinks. Put them in the order in which they are "
-        "left out.",
+        "A board has four pins. The cap of the note shrinks. Put them in the order in which they are left out "
+        "for the first time.",
         items=(
-            "a name that a pattern found, confirmed in turn {t0}",
-            "“Remember that …”, confirmed in turn {t1}",
-            "a name of a pet that a pattern found, confirmed in turn {t2}",
-            "“Keep in mind that …”, confirmed in turn {t3}",
+            "a name that a pattern found, {s0} units, confirmed in turn {t0}",
+            "“Remember that …”, {s1} units, confirmed in turn {t1}",
+            "a name of a pet that a pattern found, {s2} units, confirmed in turn {t2}",
+            "“Keep in mind that …”, {s3} units, confirmed in turn {t3}",
         ),
         value=lambda sizes, turns: yielding(sizes, (False, True, False, True), turns),
         wrong=(
@@ -314,7 +314,7 @@ EXERCISES = (
             {
                 "sizes": sizes,
                 "turns": turns,
-                "list": ", ".join(map(str, sizes[:-1])) + f" and {sizes[-1]}",
+                **{f"s{i}": size for i, size in enumerate(sizes)},
                 **{f"t{i}": turn for i, turn in enumerate(turns)},
             }
             for sizes, turns in (((6, 9, 7, 8), (30, 4, 12, 25)), ((9, 7, 8, 6), (5, 30, 18, 11)))
@@ -324,8 +324,9 @@ EXERCISES = (
         "09-3",
         "Beside the question, in the cache",
         "A prefix cache has blocks of {size} tokens (chapter 08). A request has instructions of {instructions} tokens, "
-        "{history} of history, a note of {note}, and a question of {question}. In the next request question and reply "
-        "stand in the history, and the note behind them. How many tokens are found?",
+        "{history} of history, a note of {note}, and a question of {question}, in this order. In the next request that "
+        "question and its reply follow the same history; then come the note and a new question. How many tokens of the "
+        "next request are found in the cache?",
         unit="tokens",
         right=beside,
         wrong=(
@@ -339,7 +340,7 @@ EXERCISES = (
                 lambda instructions, history, note, question, size: (
                     (instructions + history + note + question) // size * size
                 ),
-                "{given} counts the note and the question too. They stand in other places now.",
+                "{given} counts the note and the question too. In the next request they stand in other places.",
             ),
             Wrong(
                 "P16",
@@ -349,8 +350,8 @@ EXERCISES = (
             Wrong("P16", lambda: 0, "the beginning is the same as before, up to the note."),
         ),
         praise="everything in front of the note.",
-        solution="Instructions and history are equal, {equal} tokens. Then the note stood where the question stands. "
-        "{blocks} full blocks are {right} tokens.",
+        solution="Instructions and history are equal, {equal} tokens. Behind them stood the note, and now "
+        "the question stands there. {blocks} full blocks are {right} tokens.",
         hints=(
             "Write the two requests under each other. Where is the first difference?",
             "Everything in front of the note is equal. How many full blocks?",
@@ -379,21 +380,20 @@ EXERCISES = (
         "09-4",
         "What the note shows",
         "Write a function `shown(pins, cap)`. Each pin is a tuple: its units, whether the user asked for it, and the "
-        "turn in which it was confirmed last. Pins that were asked for come first, and among equals the one confirmed "
-        "last. One that does not fit is left out, and the next is tried. The answer is the list of the indices that "
-        "are shown, in ascending order.",
+        "turn in which it was confirmed. Pins that were asked for come first, and among equals the one confirmed in "
+        "the latest turn. A pin that does not fit is left out, and the next is tried. The answer is the list of the "
+        "indices that are shown, in ascending order.",
         name="shown",
         lines=(
             "def shown(pins, cap):",
+            "    kept = []",
             Line(
-                "    key = lambda i: □",
+                "    for i in sorted(range(len(pins)), key=lambda i: □):",
                 ("-pins[i][2]", "(not pins[i][1], -pins[i][2])"),
                 1,
                 ("this looks at the turn alone. What the user asked for comes first.", ""),
                 ("N7", ""),
             ),
-            "    kept = []",
-            "    for i in sorted(range(len(pins)), key=key):",
             Line(
                 "        if pins[i][0] □ cap:",
                 ("<", "<="),
@@ -401,10 +401,9 @@ EXERCISES = (
                 ("a pin that fits exactly is left out.", ""),
                 ("S5", ""),
             ),
-            "            kept.append(i)",
             Line(
-                "            □",
-                ("pass", "cap -= pins[i][0]"),
+                "            kept, cap = [*kept, i], □",
+                ("cap", "cap - pins[i][0]"),
                 1,
                 ("each pin is compared with the whole cap.", ""),
                 ("U14", ""),
@@ -429,7 +428,10 @@ EXERCISES = (
             Wrong("F12", stopping, "Your function stops at the first pin that does not fit. Try the next one."),
         ),
         praise="it agrees with the library's board on all cases.",
-        hints=("Sort the indices: asked for first, then by turn, the last one first.", "Subtract what is shown."),
+        hints=(
+            "Sort the indices: asked for first, then by turn, the latest first.",
+            "Take the units of each pin that is shown off the cap.",
+        ),
         tip="`not True` is `False`, and `False` is sorted before `True`.",
     ),
 )

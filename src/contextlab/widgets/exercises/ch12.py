@@ -120,17 +120,21 @@ EXERCISES = (
         right=right_first,
         wrong=(
             Wrong("U1", lambda all: all, "{given} would need a shared word for each. People ask in other words."),
-            Wrong("U2", lambda something: something, "{given} questions find something. One finds the wrong message."),
+            Wrong(
+                "U2",
+                lambda something: something,
+                "{given} questions find a message. For one of them it is the wrong message.",
+            ),
             Wrong("U3", lambda: 0, "where the question repeats a rare word of the message, it is found at once."),
         ),
         praise="{nothing} questions find nothing, one finds the wrong message.",
-        sure_miss="You were sure, so look at the words. {nothing} questions share no word with their message, and one "
-        "shares a word with another message only. {right} are left.",
+        sure_miss="You were sure, so look at the words. {nothing} questions share no word with any message, and one "
+        "shares a word with a wrong message only. {right} are left.",
         why="Why do so many find nothing? One sentence. Nobody grades it.",
         points=(
             "A question often uses other words than the statement.",
             "Common words are left out, since nearly every message has them.",
-            "A wrong message is found where it shares a rarer word than the right one.",
+            "A wrong message is found where it shares a word with the question and the right one does not.",
         ),
         solution="In the run {right} of {all} questions have their message in the first place.",
     ),
@@ -203,14 +207,18 @@ EXERCISES = (
         wrong=(
             Wrong("U7", hits("fifo"), "{given} are the hits of FIFO. A hit makes an entry the newest again."),
             Wrong("U8", hits("lfu"), "{given} are the hits of LFU. LRU asks when the last use was, not how many."),
-            Wrong("U9", hits("noeviction"), "{given} hits has a cache from which nothing leaves."),
+            Wrong(
+                "U9",
+                hits("noeviction"),
+                "{given} are the hits of a cache from which nothing leaves, and which refuses what is new.",
+            ),
         ),
         praise="what is used becomes the newest again.",
         solution="After each access the entry that was used stands last. When a new one comes, the first of the row "
         "leaves. That gives {right} hits.",
         hints=(
             "Write down the entries in the order of their last use. A hit moves its entry to the end.",
-            "When a new entry comes and the cache is full, the first of the row leaves.",
+            "When a new entry comes and the cache is full, the first of the row leaves. Its next access is a miss.",
         ),
         variants=(
             {"trace": "A A C C B C E A C A A B", "places": 3},
@@ -228,8 +236,9 @@ EXERCISES = (
     OrderTask(
         "12-2",
         "Who leaves first?",
-        "The first four messages of a chat of twelve were last quoted by the messages {used}, in all {times} times. "
-        "The window shrinks, and the rule is LRU over messages. Put the four in the order in which they leave.",
+        "A chat has twelve messages. Messages 1, 2, 3 and 4 were last quoted by the messages {used}, in this order, "
+        "and in all {times} times. The window shrinks, and the rule is LRU over messages. Put the four in the order in "
+        "which they leave.",
         items=("message 1", "message 2", "message 3", "message 4"),
         value=lambda at, count: leaving(at, count),
         wrong=(
@@ -249,9 +258,9 @@ EXERCISES = (
     NumberTask(
         "12-3",
         "A summary and a lookup",
-        "A summary loses each fact with a rate of {percent} % at each rewrite, independently (chapter 10). There were "
-        "{rewrites} rewrites. For a fact that it has lost the lookup is tried: it finds {found} of 100. How many of "
-        "100 facts can be seen when they are asked for?",
+        "A summary loses {percent} % of its facts at each rewrite, each fact independently (chapter 10). There were "
+        "{rewrites} rewrites. For a fact that the summary has lost a lookup is tried, and it finds {found} of 100 such "
+        "facts. How many of 100 facts can be seen when they are asked for?",
         unit="facts",
         right=lambda loss, rewrites, found: visible_facts(loss, rewrites, found),
         wrong=(
@@ -323,10 +332,9 @@ EXERCISES = (
                 ("what fits exactly is left out.", ""),
                 ("S5", ""),
             ),
-            "            kept.append(i)",
             Line(
-                "            □",
-                ("pass", "cap -= size"),
+                "            kept, cap = [*kept, i], □",
+                ("cap", "cap - size"),
                 1,
                 ("each result is compared with the whole cap.", ""),
                 ("U14", ""),
@@ -352,7 +360,10 @@ EXERCISES = (
             Wrong("U13", smallest_first, "Your function begins with the smallest result. The best comes first."),
         ),
         praise="it agrees with the library's store on all cases.",
-        hints=("Go through the results in their order.", "Subtract what is quoted, and go on after one that is not."),
+        hints=(
+            "Go through the results in their order.",
+            "Take the units of what is quoted off the cap. After a result that does not fit, go on.",
+        ),
         tip="Exactly full still fits.",
     ),
 )
