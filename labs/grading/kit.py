@@ -4,6 +4,7 @@ A kit is a module in labs/kits/. It has
 
 - ``TITLE``, ``MINUTES``, ``AXES`` and ``QUESTIONS`` (see `draws.draw_rule`);
 - ``NAMES``: grade id of a check cell -> what it checks, in words that a student may read;
+- ``TRACE``: the question in which students trace their own code by hand;
 - ``RUBRICS``: written question -> criterion -> (points, what earns them);
 - ``context(rule, draw)``: names for the template of the notebook, beside those of the rule;
 - ``checks(rule, draw, student)``: grade id of a check cell -> a list of `Case`.

@@ -18,6 +18,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import textwrap
 from collections import namedtuple
 from pathlib import Path
 
@@ -81,6 +82,7 @@ def source(variant: Variant) -> dict:
         undefined=StrictUndefined,
         autoescape=False,  # a notebook is no HTML
     )
+    environment.filters["listed"] = listed
     sums = points(variant.lab)
     names = {**variant.context(), "points": sums, "total": sum(sums.values()), "hidden": hidden_tests(variant)}
     cells = []
@@ -93,6 +95,16 @@ def source(variant: Variant) -> dict:
         "language_info": LANGUAGE,
     }
     return {"cells": cells, "metadata": metadata, "nbformat": 4, "nbformat_minor": 5}
+
+
+def listed(values: list) -> str:
+    """Return a list as code, with double quotes, on lines that fit the column of a page: a filter of the templates."""
+    items = [repr(value).replace("'", '"') for value in values]
+    line = f"[{', '.join(items)}]"
+    if len(line) <= 66:
+        return line
+    lines = textwrap.wrap(", ".join(items), 76, break_long_words=False, break_on_hyphens=False)
+    return "[\n" + "\n".join(f"    {one}" for one in lines) + ",\n]"
 
 
 def _cell(block: Block, text: str) -> dict:

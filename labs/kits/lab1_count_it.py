@@ -49,6 +49,7 @@ NAMES = {
     "q6-examples": "the examples of the text",
     "q6-hidden": "cuts of every size",
 }
+TRACE = "q4"  # the question in which code is traced by hand
 RUBRICS = {
     "q7": {
         "number": (3, "The units that the student's own `costs` finds for the sentence; no other number counts."),

@@ -44,6 +44,7 @@ NAMES = {
     "q6-hidden": "other chats",
     "q6-turns": "forecast and exact drop turn of your chat",
 }
+TRACE = "q4"  # the question in which code is traced by hand
 RUBRICS = {
     "q7": {
         "number": (3, "Both drop turns of the student's own chat: twice the budget, and replies half as long."),
@@ -58,7 +59,11 @@ FAULTS = ("reply", "first", "newest", "reserve")
 FIXED = 20  # units of the instructions and the reply start, in questions 1, 5 and 6
 
 ROLES = ["user", "assistant", "tool", "tool", "user", "assistant", "user"]
-RANGES = [(60, 90), (200, 260), (120, 150), (700, 800), (90, 120), (180, 220), (40, 60)]
+RANGES = [(40, 120), (150, 260), (60, 200), (500, 800), (60, 160), (120, 260), (30, 60)]
+TRACE_ROLES = ["user", "assistant", "tool", "user", "assistant", "user", "assistant", "tool", "user"]
+# In the second, third or fourth request the room ends inside a unit, whichever messages make one.
+TRACE_RANGES = [(20, 30), (40, 50), (60, 70), (50, 60), (60, 70), (30, 40), (50, 60), (60, 70), (30, 40)]
+TRACE_ROOM = 135
 
 
 def fits(used: int, room: int, rule: dict) -> bool:
@@ -181,10 +186,12 @@ def context(rule: dict, draw: Draw) -> dict:
         "fault": fault(rule, draw.branch("fault")),
         "roles": ROLES,
         "ranges": RANGES,
+        "trace_roles": TRACE_ROLES,
+        "trace_ranges": TRACE_RANGES,
+        "trace_room": TRACE_ROOM,
         "example": shown,
         "full": example(rule, draw.branch("full"), full(rule)),
         "turns": turns,
-        "turns_drop": drop_turn(turns["roles"], turns["costs"], turns["room"], 0, rule),
         "turns_last": len(turns["roles"]) - 1,
         "forecast_example": forecast(4000, 84, 52.5, 229.5, rule),
         "forecast_without_reserve": forecast(4000 + rule["reserve"], 84, 52.5, 229.5, rule),
@@ -192,14 +199,15 @@ def context(rule: dict, draw: Draw) -> dict:
 
 
 def turns_example(rule: dict, draw: Draw) -> dict:
-    """A small chat whose message 0 leaves, at another request than if messages left one by one."""
+    """A small chat and a message that leaves at another request than if messages left one by one."""
     for _ in range(10_000):
         roles = some_roles(draw, 9)
         costs, room = [10 * units for units in draw.ints(len(roles), 1, 7)], 10 * draw.int(10, 20)
-        gone = drop_turn(roles, costs, room, 0, rule)
-        other = drop_turn(roles, costs, room, 0, rule | {"unit": "message"})
+        index = draw.int(0, 3)
+        gone = drop_turn(roles, costs, room, index, rule)
+        other = drop_turn(roles, costs, room, index, rule | {"unit": "message"})
         if gone and gone > 2 and (demonstration(rule) or gone != other):
-            return {"roles": roles, "costs": costs, "room": room}
+            return {"roles": roles, "costs": costs, "room": room, "index": index, "gone": gone}
     raise ValueError(f"no example for {rule}")
 
 
@@ -208,11 +216,7 @@ def hand_costs(student: Student) -> list[int]:
 
 
 def trace_costs(student: Student) -> list[int]:
-    return [student.number(f"q4 message {i}", 20, 60) for i in range(8)] + [student.number("q4 last", 20, 40)]
-
-
-TRACE_ROLES = ["user", "assistant", "tool", "user", "assistant", "user", "assistant", "tool", "user"]
-TRACE_ROOM = 140
+    return [student.number(f"q4 message {i}", *TRACE_RANGES[i]) for i in range(9)]
 
 
 def long_costs(student: Student) -> list[int]:
@@ -236,14 +240,16 @@ def checks(rule: dict, draw: Draw, student: Student) -> dict:
     """Grade id of a check -> its cases."""
     shown = context(rule, draw)
     one, filled, turns = shown["example"], shown["full"], shown["turns"]
-    room = 1700 - FIXED - rule["reserve"]
+    room = student.number("q1 budget", 1650, 1900) - FIXED - rule["reserve"]
     trace = trace_costs(student)
     requests = [i + 1 for i, role in enumerate(TRACE_ROLES) if role == "user"]
     traced = [keep(TRACE_ROLES[:stop], trace[:stop], TRACE_ROOM, rule) for stop in requests]
     own = [Ask("keep", [TRACE_ROLES[:stop], trace[:stop], TRACE_ROOM]) for stop in requests]
     own.append(Ask("keep", [one["roles"], one["costs"], one["room"]]))
     flawed = fault(rule, draw.branch("fault"))
-    shown_calls = [[turns["roles"], turns["costs"], turns["room"], index] for index in (0, shown["turns_last"])]
+    shown_calls = [
+        [turns["roles"], turns["costs"], turns["room"], index] for index in (turns["index"], shown["turns_last"])
+    ]
     return {
         "q1-room": [value("q1_room", room)],
         "q1-kept": [value("q1_kept", keep(ROLES, hand_costs(student), room, rule))],
