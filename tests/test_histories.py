@@ -841,6 +841,24 @@ def test_t38_names_of_speakers_can_be_given():
     assert told(found) == [("user", "a"), ("assistant", "b"), ("user", "c")]
 
 
+@pytest.mark.parametrize(
+    ("text", "roles"),
+    [
+        ("A\u0130: x\nUser: y", ["assistant", "user"]),
+        ("\u017fystem: x\nU\u017fer: y", ["*system", "user"]),
+        ("Cop\u0131lot: x\nYou: y", ["assistant", "user"]),
+    ],
+)
+def test_t38_a_label_may_have_letters_whose_case_folds_to_others(text, roles):
+    assert told(one(text.encode())) == list(zip(roles, "xy", strict=True))
+
+
+@pytest.mark.parametrize("label", ["\u0130lke", "STRASSE", "Mira.", "user", "USER"])
+def test_t38_a_name_that_is_given_is_found_as_it_is_written(label):
+    found = one(f"{label}: x\nSystem: y".encode(), labels={label: "assistant"})
+    assert told(found) == [("assistant", "x"), ("*system", "y")]
+
+
 def test_t39_messages_of_one_speaker_in_a_row_stay_apart():
     for value in (
         [said("user", "a"), said("user", "b"), PAIR[1]],

@@ -301,7 +301,14 @@ def openai_export(draw, number):
 
 def transcript(draw):
     user, assistant = draw.choice(
-        [("User:", "Assistant:"), ("## User", "## ChatGPT"), ("**You:**", "**Claude:**"), ("You said:", "Gemini said:")]
+        [
+            ("User:", "Assistant:"),
+            ("## User", "## ChatGPT"),
+            ("**You:**", "**Claude:**"),
+            ("You said:", "Gemini said:"),
+            ("U\u017fer:", "A\u0130:"),
+            ("**Human:**", "**Cop\u0131lot:**"),
+        ]
     )
     rows = draw.choice([[], ["# A chat", ""], ["Saved in May.", ""]])
     for _ in range(draw.randint(1, 6)):

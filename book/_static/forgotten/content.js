@@ -18,7 +18,7 @@ function compact(value) {
   const write = (one) => (Array.isArray(one) ? `[${one.map(write).join(", ")}]`
     : isObject(one) ? `{${Object.entries(one).map(([key, inner]) => `${JSON.stringify(key)}: ${write(inner)}`).join(", ")}}`
       : JSON.stringify(one).replace(/\\u([d-f][\da-f]{3})/g, (_, hex) => String.fromCharCode(parseInt(hex, 16))));
-  return write(value).replaceAll("\u007f", "\u007f");
+  return write(value);
 }
 // Seconds since 1970, or null: a number of seconds or milliseconds, or ISO 8601; without a zone it is UTC.
 function seconds(value) {

@@ -83,6 +83,8 @@ const STYLES = [
   String.raw`${STAMP}(${NAMED}) said: *(.*)`,
   String.raw`${STAMP}(${NAMED}): *(.*)`,
 ].map((style) => AT_START(style, { ignoreCase: true }));
+// The rule that found a label knows its role: "\u017fystem" matches "system", but its small letters are no key.
+const ROLE_OF = Object.entries(LABELS).map(([name, role]) => [ENTIRE(name, { ignoreCase: true }), role]);
 const FENCE = /^ {0,3}(`{3,}|~{3,})/;
 
 function readTranscript(text) {
@@ -105,7 +107,7 @@ function readTranscript(text) {
     }
     if (match) {
       const rest = match[2] || "";
-      found.push({ role: LABELS[match[1].toLowerCase()], rows: rest ? [rest] : [] });
+      found.push({ role: ROLE_OF.find(([name]) => name.test(match[1]))[1], rows: rest ? [rest] : [] });
       opened = FENCE.exec(rest);
     } else (found.length ? found.at(-1).rows : before).push(line);
     if (opened) {

@@ -53,7 +53,13 @@ def begins(text: str, labels: dict[str, str] | None = None) -> bool:
 
 
 def _roles(labels):
-    return {**LABELS, **{label.lower(): role for label, role in (labels or {}).items()}}
+    labels = labels or {}
+    return labels | LABELS | labels  # names that are given come first, and win
+
+
+def _role_of(label, roles):
+    """Ask the rule that found the label: "ſystem" matches "system" there, but its small letters are no key."""
+    return next(role for name, role in roles.items() if re.fullmatch(re.escape(name), label, re.IGNORECASE))
 
 
 def split_transcript(text: str, labels: dict[str, str] | None = None) -> list[tuple[str, str, str, int]]:
@@ -78,7 +84,7 @@ def split_transcript(text: str, labels: dict[str, str] | None = None) -> list[tu
                     break
         if match:
             rest = match[2] if match.re.groups > 1 else ""
-            found.append((match[1], roles[match[1].lower()], [rest] if rest else [], number))
+            found.append((match[1], _role_of(match[1], roles), [rest] if rest else [], number))
             opened = _FENCE.match(rest)
         else:
             (found[-1][2] if found else before).append(line)
