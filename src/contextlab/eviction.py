@@ -1,7 +1,7 @@
 """Eviction: which entry leaves a full cache, and which message leaves a full window when use counts, not age alone.
 
 `simulate` plays six policies on one trace of accesses. `LeastUsed` brings two of them to a chat, where a message counts
-as used only when there is a sign of it: a quotation, a reference back, a hit of a lookup. Being sent is no use.
+as used only when there is a sign of it: a quotation or a reference back. Being found by a lookup and sent is no use.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ def _victim(policy, inside, rng):
 class Signal(namedtuple("Signal", "at used kind")):
     """A sign of use: the message ``at`` uses the message ``used`` (indices in the history).
 
-    ``kind`` is "quote", "reference" or "hit" (a lookup found it).
+    ``kind`` names the sign: "quote", "reference", or one of the caller's own.
     """
 
     __slots__ = ()
@@ -176,10 +176,10 @@ class LeastUsed:
     """Keep what was used last ("lru") or most ("lfu") by explicit signs of use, the newest among equals.
 
     Messages leave in atomic groups, a call with its results. ``signals`` are functions of the history and an index that
-    return the signals of that message; each message is asked about once. `use` takes signals from elsewhere, the hits
-    of a lookup for instance. Without any signal both orders are by age, and the policy is keep-newest over groups. A
-    group that left comes back when it is used again. The group of the current user message is always kept, else
-    `ContextOverflow`.
+    return the signals of that message; each message is asked about once. `use` takes signals from elsewhere, an answer
+    that repeats words of a message for instance; that a lookup found and sent a message is none. Without any signal
+    both orders are by age, and the policy is keep-newest over groups. A group that left comes back when it is used
+    again. The group of the current user message is always kept, else `ContextOverflow`.
 
     "lru" orders by the message in which a group was used last, its own included. "lfu" orders by the number of signals,
     and by age among equals: a group that was used once stays for as long as it can, however old.
