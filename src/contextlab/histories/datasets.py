@@ -38,7 +38,7 @@ def read_sharegpt(element, draft: Draft) -> None:
             draft.unreadable(source, "it is no object")
             continue
         speaker = as_text(message.get("from") or message.get("role"))
-        role = SPEAKERS.get(speaker.lower())
+        role = SPEAKERS.get(speaker) or SPEAKERS.get(speaker.lower())
         if role is None:
             draft.unreadable(source, f"the speaker {speaker[:40]!r} is unknown")
             continue

@@ -172,7 +172,7 @@ class Draft:
                 kind = "tool_call"
         if hidden is None:
             hidden = role not in ("user", "assistant") or (
-                kind not in ("message", "refusal", "error") and (not kind.startswith("other:"))
+                kind != "message" and kind not in ("refusal", "error") and not kind.startswith("other:")
             )
         self.counts["hidden" if hidden else "shown"] += 1
         if kind != "message":
@@ -182,14 +182,14 @@ class Draft:
                 role,
                 text,
                 parts,
-                tuple(calls),
-                self.whole(call_id) if isinstance(call_id, str) and call_id else None,
-                self.whole(name) if isinstance(name, str) and name else None,
-                seconds(time),
+                tuple(calls) if calls else (),
+                self.whole(call_id) if call_id and isinstance(call_id, str) else None,
+                self.whole(name) if name and isinstance(name, str) else None,
+                None if time is None else seconds(time),
                 hidden,
                 kind,
                 len(self.records),
-                printable(source),
+                source if source.isprintable() else printable(source),
             )
         )
 
