@@ -102,6 +102,32 @@ def test_the_lines_of_a_code_task_are_a_solution(task):
     assert check(task.id, written(task.program(), task.name))
 
 
+def swaps(lines):
+    """Return the programs that come from swapping two different neighbours of one indentation, with their place."""
+    for at in range(len(lines) - 1):
+        one, two = lines[at : at + 2]
+        if one != two and len(one) - len(one.lstrip()) == len(two) - len(two.lstrip()):
+            yield at, "\n".join([*lines[:at], two, one, *lines[at + 2 :]]) + "\n"
+
+
+@pytest.mark.parametrize("task", of(CodeTask))
+def test_no_other_order_of_two_lines_is_a_solution(task):
+    # The puzzle takes one order only, so a correct program in another order would be called "Not yet".
+    for at, program in swaps(task.program().splitlines()):
+        try:
+            answer = written(program, task.name)
+        except SyntaxError:
+            continue  # a line that belongs to no block
+        assert not check(task.id, answer), (at + 1, program)
+
+
+def test_two_interchangeable_lines_would_be_seen():
+    assert list(swaps(["def f():", "    a = 1", "    b = 2", "    return a"])) == [
+        (1, "def f():\n    b = 2\n    a = 1\n    return a\n"),
+        (2, "def f():\n    a = 1\n    return a\n    b = 2\n"),
+    ]
+
+
 @pytest.mark.parametrize("task", of(CodeTask))
 def test_a_wrong_form_of_a_line_is_wrong_code(task):
     for at, line in enumerate(task.all_lines):

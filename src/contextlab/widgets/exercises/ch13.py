@@ -375,13 +375,12 @@ EXERCISES = (
             "def best(points):",
             "    line = []",
             Line(
-                "    ordered = sorted(points, key=lambda point: □)",
+                "    for cost, share in sorted(points, key=lambda point: □):",
                 ("(point[0], point[1])", "(point[0], -point[1])", "-point[1]"),
                 1,
                 ("of two points with one cost, the lower share comes first and stays.", "", "this begins at the top."),
                 ("C13", "", "S10"),
             ),
-            "    for cost, share in ordered:",
             Line(
                 "        if not line or share □ line[-1][1]:",
                 (">", ">="),
