@@ -163,7 +163,7 @@ def test_a_result_larger_than_what_is_left_is_skipped_and_reported():
     store = store_of(user("budget " * 100), user("the budget is 470 euros"))
     found = store.find("budget", cap=150, cost=cost)
     assert found.groups == ((1,),) and found.units <= 150
-    assert [(one.topic, one.why) for one in found.skipped] == [("messages 1", "alone it is larger than the cap")]
+    assert [(one.topic, one.why) for one in found.skipped] == [("message 1", "alone it is larger than the cap")]
     nothing = store.find("budget", cap=0, cost=cost)
     assert nothing.message is None and nothing.units == 0 and len(nothing.skipped) == 2
 

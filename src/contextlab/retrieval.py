@@ -244,7 +244,8 @@ class Store:
             else:
                 alone = cost(Message(role, self._quote([group])))
                 why = "alone it is larger than the cap" if alone > cap else "the cap is full"
-                skipped.append(Shortened(f"messages {', '.join(str(i + 1) for i in group)}", alone, why))
+                name = "message" if len(group) == 1 else "messages"
+                skipped.append(Shortened(f"{name} {', '.join(str(i + 1) for i in group)}", alone, why))
             if len(chosen) == most or (len(tried) - len(chosen)) >= 5:
                 break
         order = sorted(chosen)
