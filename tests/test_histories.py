@@ -885,6 +885,15 @@ def test_t41_the_report_says_what_was_read_before_such_bytes():
     assert 1 <= caught.value.report.conversations < 5
 
 
+@pytest.mark.parametrize("name", ["openai_chat", "claude_export", "chatgpt", "sharegpt"])
+def test_each_prefix_of_a_single_object_is_an_error_with_place_and_advice(name):
+    value = EXAMPLES[name]
+    text = json.dumps(value[0] if isinstance(value, list) else value)
+    for end in range(1, len(text)):
+        message = str(refused(text[:end].encode()))
+        assert f"cut off at sign {end:,}, " in message and "get the file again" in message, text[:end]
+
+
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32"])
 def test_t41_a_byte_order_mark_hides_nothing(encoding):
     text = json.dumps(PAIR[0] | {"content": "Plover é 😀"}, ensure_ascii=False)

@@ -84,7 +84,10 @@ def _look(probe, window, format, packed):
             if len(head) >= PROBED or window.place > PROBED_SIGNS:
                 break
     except Broken as error:
-        why = f"its JSON is cut ({error})" if isinstance(error, Cut) else f"it is no JSON ({error})"
+        why = f"it is no JSON ({error})"
+        if isinstance(error, Cut):
+            end = window.before + len(window.text)
+            why = f"its JSON is cut off at sign {end:,}, in the middle of its first element: get the file again"
     except HistoryError as error:
         if not packed:
             raise
