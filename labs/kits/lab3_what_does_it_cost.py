@@ -50,11 +50,11 @@ NAMES = {
 }
 RUBRICS = {
     "q7": {
-        "number": (3, "Sent and computed units of the student's own chat for both budgets, from the student's code."),
-        "reason": (3, "Why the order of the two may turn round: what moves the beginning, and what only grows."),
+        "number": (3, "Tokens sent and computed for both rooms, from the student's numbers and code."),
+        "reason": (3, "Why the two measures disagree: a cut moves the beginning; a room that never fills only grows."),
     },
     "q8": {
-        "number": (2, "Two policies on one chat of the student's own: the higher hit rate has the larger work."),
+        "number": (2, "Two ways of sending one chat of the student's own: the higher share has the larger work."),
         "reason": (2, "A rate is a share of what is sent; what one waits and pays for is what is computed."),
     },
 }
@@ -142,7 +142,7 @@ def fault(rule: dict, draw: Draw) -> str:
 PROMPTS = [list(range(1, 12)), list(range(1, 16))]  # 11 shared tokens: another number of hits for every block size
 SHARED = (6, 7, 10, 11, 18, 19)  # so are these
 MODEL = {"kv_heads": 2, "head_dim": 8, "windows": [0, 0, 32]}
-COSTS = [30, 50, 20, 60, 30, 70, 20, 40, 20, 60, 40]
+COSTS = [60, 40, 50, 40, 20, 70, 50, 40, 60, 80, 40]  # another work for every mark, and for every usual mistake
 ROOM = 200
 TIED = [10, 10, 10, 10, 10]  # fits as a whole: every mark costs the same
 

@@ -244,7 +244,7 @@ def hand(student: Student) -> tuple[list[int], int]:
     words = [number("q1 first", 12, 20)]
     for i in range(1, 19):
         words.append(number(f"q1 message {i}", 8, 16) if i % 2 == 0 else number(f"q1 message {i}", 20, 40))
-    return words, number("q1 budget", 110, 400)
+    return words, number("q1 budget", 110, 280)
 
 
 def lost(words: list[int], budget: int, rule: dict) -> int | None:
