@@ -885,6 +885,26 @@ def test_t41_the_report_says_what_was_read_before_such_bytes():
     assert 1 <= caught.value.report.conversations < 5
 
 
+@pytest.mark.parametrize(
+    ("number", "written"),
+    [
+        ("1.0", "1"),
+        ("-0.0", "0"),
+        ("1e21", "1e+21"),
+        ("1e20", "100000000000000000000"),
+        ("9007199254740993", "9007199254740992"),
+        ("1e-7", "1e-07"),
+        ("1" + "0" * 400, "null"),
+        ("true", "true"),
+    ],
+)
+def test_numbers_in_arguments_are_written_as_the_page_can_write_them(number, written):
+    call = {"type": "tool_use", "id": "t1", "name": "tide", "input": {"day": "NUMBER"}}
+    messages = [{"role": "user", "content": "a"}, {"role": "assistant", "content": [call]}]
+    found = one(json.dumps({"messages": messages}).replace('"NUMBER"', number).encode())
+    assert found.messages[-1].tool_calls[0]["function"]["arguments"] == f'{{"day": {written}}}'
+
+
 @pytest.mark.parametrize("name", ["openai_chat", "claude_export", "chatgpt", "sharegpt"])
 def test_each_prefix_of_a_single_object_is_an_error_with_place_and_advice(name):
     value = EXAMPLES[name]

@@ -175,6 +175,26 @@ def chat_vector(draw):
         return {"kind": "chat", "messages": shown, "options": options, "wanted": wanted}
 
 
+# As JSON has them; JavaScript does not tell 1.0 from 1, and keeps 53 bits of a whole number.
+NUMBERS = [
+    3,
+    1.0,
+    -0.0,
+    0.5,
+    1e16,
+    1e21,
+    -2.5e300,
+    1e-4,
+    1.25e-5,
+    1e-7,
+    5e-324,
+    2**53 + 1,
+    123456789012345678901,
+    10**30,
+]
+NUMBERS += [10**400, 1.2345678901234567e20, 0.1 + 0.2]
+
+
 def gpt_content(draw):
     text = random_text(draw)
     return draw.choice(
@@ -249,7 +269,7 @@ def claude_export(draw, number):
                 "type": "tool_use",
                 "id": f"t{i}",
                 "name": "tide",
-                "input": {"port": text, "day": 3, "deep": [None, True]},
+                "input": {"port": text, "day": draw.choice(NUMBERS), "deep": [None, True, draw.choice(NUMBERS)]},
             },
             {"type": "tool_result", "tool_use_id": f"t{i}", "content": [{"type": "text", "text": text}]},
             {"type": "token_budget"},
@@ -285,10 +305,11 @@ def openai_export(draw, number):
         ]
         messages.append({"role": "user", "content": draw.choice([text, text, parts, None])})
         if draw.random() < 0.3:
+            arguments = {"port": text, "day": draw.choice(NUMBERS)}
             call = {
                 "id": f"c{i}",
                 "type": "function",
-                "function": {"name": "tide", "arguments": json.dumps({"port": text})},
+                "function": {"name": "tide", "arguments": draw.choice([json.dumps(arguments), arguments])},
             }
             messages.append({"role": "assistant", "content": None, "tool_calls": [call]})
             messages.append({"role": "tool", "tool_call_id": f"c{i}", "content": draw.choice([text, [parts[0]]])})

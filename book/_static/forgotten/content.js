@@ -12,12 +12,18 @@ const lines = (texts) => texts.filter(Boolean).join("\n");
 const whole = (text) => text.replace(/\p{Cs}/gu, "\ufffd");
 const isSpace = (text) => new RegExp(`^[${PYTHON_SPACE}]*$`, "u").test(text);
 
+// A number as Python writes it: whole ones below 10^21 with all their digits.
+function number(value) {
+  if (!Number.isFinite(value)) return "null";
+  if (Number.isInteger(value) && Math.abs(value) < 1e21) return String(BigInt(value));
+  return Math.abs(value) < 1e-4 ? value.toExponential().replace(/e-(\d)$/, "e-0$1") : String(value);
+}
 // json.dumps: a space behind each comma and colon.
 function compact(value) {
   if (typeof value === "string") return value;
   const write = (one) => (Array.isArray(one) ? `[${one.map(write).join(", ")}]`
     : isObject(one) ? `{${Object.entries(one).map(([key, inner]) => `${JSON.stringify(key)}: ${write(inner)}`).join(", ")}}`
-      : JSON.stringify(one).replace(/\\u([d-f][\da-f]{3})/g, (_, hex) => String.fromCharCode(parseInt(hex, 16))));
+      : typeof one === "number" ? number(one) : JSON.stringify(one).replace(/\\u([d-f][\da-f]{3})/g, (_, hex) => String.fromCharCode(parseInt(hex, 16))));
   return write(value);
 }
 // Seconds since 1970, or null: a number of seconds or milliseconds, or ISO 8601; without a zone it is UTC.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from datetime import UTC, datetime, timedelta
+from math import isfinite
 
 from .records import Conversation, Part, Record, printable
 from .report import MESSAGES
@@ -36,13 +37,36 @@ def as_text(value) -> str:
 
 
 def compact(value) -> str:
-    """Return a value as JSON in one line; a text stays as it is."""
+    """Return a value as JSON in one line; a text stays as it is.
+
+    Numbers are those that every reader of JSON agrees on, since JavaScript does not tell 1.0 from 1.
+
+    >>> compact([1.0, -0.0, 1e21, 2**53 + 1, 0.5])
+    '[1, 0, 1e+21, 9007199254740992, 0.5]'
+    """
     if isinstance(value, str):
         return value
     try:
-        return json.dumps(value, ensure_ascii=False)
+        return json.dumps(_agreed(value), ensure_ascii=False)
     except RecursionError:
         return "[nested too deeply]"
+
+
+def _agreed(value):
+    """Return a value with its numbers as doubles; one that is whole and below 10^21 is written with all its digits."""
+    if isinstance(value, dict):
+        return {key: _agreed(one) for key, one in value.items()}
+    if isinstance(value, list):
+        return [_agreed(one) for one in value]
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return value
+    try:
+        number = float(value)
+    except OverflowError:
+        return None
+    if not isfinite(number):
+        return None
+    return int(number) if number.is_integer() and abs(number) < 1e21 else number
 
 
 def seconds(value):
