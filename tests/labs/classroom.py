@@ -9,6 +9,7 @@ import json
 import re
 from pathlib import Path
 
+import pytest
 from grading import lab as labs
 from grading.course import assess
 from grading.draws import DEMONSTRATION
@@ -17,6 +18,8 @@ from grading.kit import Variant
 from grading.sandbox import Limits
 
 GRADED = [f"a secret of a graded course, number {i}" for i in range(8)]
+# The demonstration and one graded course in `make test`, every course in `make test-all`.
+COURSES = [DEMONSTRATION, GRADED[0], *(pytest.param(secret, marks=pytest.mark.thorough) for secret in GRADED[1:])]
 QUICK = Limits(seconds=2, seconds_in_all=20)
 MARKERS = re.compile(r"^[ \t]*### (?:BEGIN|END) SOLUTION\n?", re.MULTILINE)
 

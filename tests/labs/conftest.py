@@ -15,8 +15,13 @@ from grading.sandbox import NoSandbox, walls  # noqa: E402
 
 
 def pytest_generate_tests(metafunc):
+    """A test that takes `lab` runs once a lab; of one with `lab_in_turn`, `make test` runs the first lab."""
     if "lab" in metafunc.fixturenames:
         metafunc.parametrize("lab", names())
+    if "lab_in_turn" in metafunc.fixturenames:
+        first, *others = names()
+        thorough = [pytest.param(name, marks=pytest.mark.thorough) for name in others]
+        metafunc.parametrize("lab_in_turn", [first, *thorough])
 
 
 @pytest.fixture(scope="session")

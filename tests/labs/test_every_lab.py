@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import doctest
+import importlib
 import json
 import re
 import subprocess
@@ -9,7 +11,7 @@ import sys
 
 import build
 import pytest
-from classroom import GRADED, blank, full, judged, points, solved, variant
+from classroom import COURSES, GRADED, blank, full, judged, points, solved, variant
 from grading import lab as labs
 from grading.draws import DEMONSTRATION, Draw, SecretError, course_label, draw_rule, read_secret
 from grading.kit import LABS, Variant, find, names
@@ -52,7 +54,7 @@ def test_a_tenth_is_a_trace_by_hand_and_a_quarter_is_argument(lab):
         assert rubric["number"][0] == rubric["reason"][0]
 
 
-@pytest.mark.parametrize("secret", [DEMONSTRATION, *GRADED], ids=lambda secret: secret[-1])
+@pytest.mark.parametrize("secret", COURSES, ids=lambda secret: secret[-1])
 def test_the_reference_earns_every_point(sandbox, lab, secret):
     of = variant(lab, secret)
     for student in ("ada", "Zoë B."):
@@ -71,7 +73,7 @@ def test_the_unsolved_release_earns_nothing(sandbox, lab, secret):
     assert result["status"] == "graded"
 
 
-@pytest.mark.parametrize("secret", GRADED, ids=lambda secret: secret[-1])
+@pytest.mark.parametrize("secret", COURSES[1:], ids=lambda secret: secret[-1])
 def test_the_public_solutions_fail_every_question_of_a_graded_course(sandbox, lab, secret):
     public, of = variant(lab), variant(lab, secret)
     result = judged(of, paste(blank(of), solved(public)))
@@ -138,9 +140,9 @@ def test_code_fits_the_column_of_a_page(lab):
             assert max(map(len, cell["source"].split("\n"))) <= 84, cell["source"]
 
 
-def test_cells_run_as_nbval_runs_them(lab, tmp_path):
+def test_cells_run_as_nbval_runs_them(lab_in_turn, tmp_path):
     """The whole source, and of the release all that does not wait for an answer."""
-    made = labs.release(labs.source(variant(lab)))
+    made = labs.release(labs.source(variant(lab_in_turn)))
     waits = ("solution", "grade")
     made["cells"] = [
         cell for cell in made["cells"] if not any(cell["metadata"].get("nbgrader", {}).get(what) for what in waits)
@@ -148,7 +150,7 @@ def test_cells_run_as_nbval_runs_them(lab, tmp_path):
     assert sum(cell["cell_type"] == "code" for cell in made["cells"]) >= 3
     runnable = tmp_path / "runnable.ipynb"
     runnable.write_text(labs.text_of(made), encoding="utf-8")
-    notebooks = [LABS / "source" / lab / f"{lab}.ipynb", runnable]
+    notebooks = [LABS / "source" / lab_in_turn / f"{lab_in_turn}.ipynb", runnable]
     command = [sys.executable, "-m", "pytest", "-q", "--nbval-lax", "-p", "no:cacheprovider", *map(str, notebooks)]
     run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert run.returncode == 0, run.stdout[-3000:]
@@ -212,6 +214,11 @@ def test_every_axis_with_a_question_differs_and_the_others_may():
     rules = [draw_rule(secret, "lab", axes, questions) for secret in GRADED]
     assert {rule["a"] for rule in rules} == {2, 3}
     assert {rule["b"] for rule in rules} == {1, 2}
+
+
+@pytest.mark.parametrize("module", sorted(path.stem for path in (LABS / "grading").glob("*.py")))
+def test_examples_in_docstrings_run(module):
+    assert not doctest.testmod(importlib.import_module(f"grading.{module}")).failed
 
 
 def test_a_lab_is_found_by_its_number():
