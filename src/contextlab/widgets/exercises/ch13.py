@@ -270,7 +270,7 @@ EXERCISES = (
         ends="The set-up with the lowest rate comes first.",
         hints=(
             "Set the explorer to early facts and to all budgets, and read its table.",
-            "A window without notes keeps no early fact, however large it is short of the whole chat.",
+            "A window without notes shows no early fact, unless the whole chat fits.",
         ),
         variants=(tutor(),),
     ),
@@ -289,6 +289,11 @@ EXERCISES = (
                 "{given} takes all {stale} off. But {misled} of these are not among the {right_ones}.",
             ),
             Wrong("C17", lambda right_ones: right_ones, "{given} counts requests that hold both values."),
+            Wrong(
+                "C17",
+                lambda right_ones, misled: right_ones - misled,
+                "{given} takes off the {misled} without the right value. These were not among the {right_ones}.",
+            ),
             Wrong(
                 "C18",
                 lambda right_ones, misled: right_ones + misled,
@@ -321,7 +326,7 @@ EXERCISES = (
         "A coding assistant may send everything, or work with {policy}. Everything: {large} units of a chat are "
         "computed and {large_cached} are cached. {policy}: {small} are computed, its own calls included, and "
         "{small_cached} are cached. At which price of a cached unit do both cost the same, as a percentage of the full "
-        "price?",
+        "price, to one decimal?",
         unit="%",
         right=same_bill,
         tolerance=0.1,
