@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 import assembling
 import pages
 import reading
+import tracing
 
 from contextlab import forecast
 from contextlab.keep import KeepNewest, newest_run
@@ -135,6 +136,20 @@ def rows(quick: bool = False) -> list[Row]:
             limit=1 / 0.7,
             megabytes=100,
             pairs=5,
+        ),
+        Row(
+            "trace",
+            f"a chat of {usual * 10:,} turns read, counted and traced in three windows / its texts encoded once",
+            lambda: tracing.traced_or_counted(usual * 10),
+            limit=50,
+            pairs=5,
+        ),
+        Row(
+            "trace, five times as long",
+            f"{usual * 50:,} turns read, counted and traced / {usual * 10:,}",
+            lambda: (tracing.traced_or_counted(usual * 50)[0], tracing.traced_or_counted(usual * 10)[0]),
+            limit=6.5,
+            pairs=3,
         ),
         *rows_of_pages(quick),
     ]
