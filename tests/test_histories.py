@@ -836,6 +836,31 @@ def test_t38_a_text_that_is_no_transcript_is_refused(text):
     assert str(refused(text.encode()))
 
 
+def test_t34_pieces_of_one_chat_are_joined_when_asked():
+    def piece(id, *said):
+        return {"id": id, "conversations": [{"from": speaker, "value": text} for speaker, text in said]}
+
+    value = [
+        piece("kx_0", ("human", "a"), ("gpt", "b")),
+        piece("kx_1", ("gpt", "c"), ("human", "d")),
+        piece("other", ("human", "e")),
+        piece("ky_0", ("human", "f")),
+        [{"from": "human", "value": "g"}],
+        piece("kx_2", ("human", "h")),
+    ]
+    apart, _ = load(value)
+    whole, _ = load(value, join_pieces=True)
+    assert len(apart) == 6
+    assert [(one.id, "".join(message.text for message in one.messages)) for one in whole] == [
+        ("kx", "abcd"),
+        ("other", "e"),
+        ("ky", "f"),
+        (None, "g"),
+        ("kx", "h"),
+    ]
+    assert [message.role for message in whole[0].messages] == ["user", "assistant", "assistant", "user"]
+
+
 def test_t38_names_of_speakers_can_be_given():
     found = one(b"Mira: a\nBot: b\nMira: c", labels={"Mira": "user"})
     assert told(found) == [("user", "a"), ("assistant", "b"), ("user", "c")]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from .decoding import Broken
 from .draft import as_text
 from .google import chat_of
@@ -9,8 +11,11 @@ from .google import chat_of
 __all__ = ["joined"]
 
 
-def joined(found, bare: bool, format: str):
-    """Put messages that stand as elements of their own together into conversations."""
+_PIECE = re.compile(r"(.+)_\d+\Z", re.DOTALL)
+
+
+def joined(found, bare: bool, format: str, pieces: bool = False):
+    """Put messages that stand as elements of their own together into conversations; with ``pieces`` x_0, x_1 … too."""
     if bare:
         messages = []
         try:
@@ -27,8 +32,22 @@ def joined(found, bare: bool, format: str):
         yield from _runs(found, lambda one: as_text(one.get("message_tree_id")) if "message_id" in one else None)
     elif format == "gemini_activity":
         yield from _activities(found)
+    elif format == "sharegpt" and pieces:
+        for name, element in _runs(found, _stem):
+            yield name, _whole(element) if isinstance(element, list) and _stem(element[0]) else element
     else:
         yield from found
+
+
+def _stem(element):
+    """The id of a piece of a ShareGPT chat without its number, or None."""
+    match = isinstance(element, dict) and _PIECE.match(as_text(element.get("id")))
+    return match[1] if match and isinstance(element.get("conversations"), list) else None
+
+
+def _whole(pieces):
+    said = [message for piece in pieces for message in piece["conversations"]]
+    return {**pieces[0], "id": _stem(pieces[0]), "conversations": said}
 
 
 def _runs(found, key_of):

@@ -126,7 +126,9 @@ def _look(probe, window, format, packed):
         if head:
             what = seen(head[0])
             if not packed:
-                what = f"no format claims it; its first element is {what}"
+                what = (
+                    f"no format claims it; its first element is {what}. If it is a chat, name its format with format="
+                )
             if kind in ("lines", "values") and message_claims(head) == PLAIN:
                 what += '. Lines of messages may be one chat: say so with format="messages"'
             probe.why = what

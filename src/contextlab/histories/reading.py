@@ -27,6 +27,7 @@ def read(
     format: str | None = None,
     labels: dict[str, str] | None = None,
     branch: int = 0,
+    join_pieces: bool = False,
     limits: Limits = LIMITS,
     progress: Callable[[int, int], None] | None = None,
 ) -> Reading:
@@ -37,6 +38,7 @@ def read(
         format: a name of `FORMATS`; None finds it by structure.
         labels: for plain transcripts, further names of speakers: label -> role.
         branch: which branch of each conversation: 0 is the one that was shown last, 1, 2, … are the others.
+        join_pieces: of ShareGPT's pieces with the ids x_0, x_1, … in a row make one conversation x.
         limits: bounds of what is unpacked, see `LIMITS`.
         progress: called with the bytes done and the bytes in all.
 
@@ -49,7 +51,7 @@ def read(
     >>> [record.text for conversation in reading for record in conversation.messages], reading.format
     (['Hello'], 'messages')
     """
-    return Reading(path, format, labels, branch, limits, progress)
+    return Reading(path, format, labels, branch, join_pieces, limits, progress)
 
 
 def newest(path, **options) -> tuple[Conversation, Report]:
@@ -67,12 +69,13 @@ def newest(path, **options) -> tuple[Conversation, Report]:
 class Reading:
     """An iterator over the conversations of a file. ``format``: its name; ``report``: the numbers so far."""
 
-    def __init__(self, path, format, labels, branch, limits, progress):
+    def __init__(self, path, format, labels, branch, join_pieces, limits, progress):
         if format is not None and format not in FORMATS:
             raise HistoryError(f"there is no format {format!r}; there are {', '.join(FORMATS)}", tuple(FORMATS))
         if not isinstance(branch, int) or branch < 0:
             raise HistoryError(f"branch is {branch!r}; expected 0, 1, 2, …")
         self.branch, self.labels, self.limits = branch, labels, limits
+        self.join_pieces = join_pieces
         self._source = Source(path, limits)
         self._tally = Tally(self._source.name)
         self._progress = progress
@@ -210,7 +213,7 @@ class Reading:
                 return
             shape = {}
             found = elements(Window(text, self.limits.conversation), shape)
-            found = joined(found, part.bare, tally.format)
+            found = joined(found, part.bare, tally.format, self.join_pieces)
             try:
                 for name, element in found:
                     where = f"{part.name}{name if name[:1] in ('[', '.', '') else ': ' + name}"
