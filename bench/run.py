@@ -69,7 +69,8 @@ def measure(row: Row, pairs: int) -> dict:
     if row.same and sides[0]() != sides[1]():
         raise SystemExit(f"{row.name}: the two sides have different results, so there is nothing to compare")
     calls = [calls_of(side) for side in sides]
-    gc.collect()  # what a row before left behind
+    gc.collect()
+    gc.freeze()  # what rows before left behind is not looked through again
     measured = []
     for _ in range(min(WARM_UPS, pairs) + pairs):
         measured.append([seconds_of(side, n) for side, n in zip(sides, calls, strict=True)])

@@ -896,7 +896,8 @@ def test_t40_lines_of_role_and_content_are_not_claimed_without_a_word():
     data = lines(*PAIR)
     assert 'format="messages"' in str(refused(data))
     assert told(one(data, format="messages")) == HAND["messages"]
-    assert "the keys level, text" in str(refused(lines({"level": "info", "text": "started"})))
+    message = str(refused(lines({"level": "info", "text": "started"})))
+    assert "the keys level, text" in message and "name its format (format=" in message
 
 
 # Files

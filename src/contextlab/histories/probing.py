@@ -126,11 +126,11 @@ def _look(probe, window, format, packed):
         if head:
             what = seen(head[0])
             if not packed:
-                what = (
-                    f"no format claims it; its first element is {what}. If it is a chat, name its format with format="
-                )
+                what = f"no format claims it; its first element is {what}"
             if kind in ("lines", "values") and message_claims(head) == PLAIN:
                 what += '. Lines of messages may be one chat: say so with format="messages"'
+            elif not packed:
+                what += ". If it is a chat, name its format (format=, or --format of the command)"
             probe.why = what
         else:
             probe.why = why or "there is nothing in it"
