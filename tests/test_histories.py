@@ -861,6 +861,25 @@ def test_t34_pieces_of_one_chat_are_joined_when_asked():
     assert [message.role for message in whole[0].messages] == ["user", "assistant", "assistant", "user"]
 
 
+def test_t35_activities_close_in_time_are_one_chat_when_asked_and_marked_as_guessed():
+    def activity(time, title, **more):
+        return {"header": "Gemini Apps", "title": title, "time": f"2026-03-02T{time}Z", "products": ["x"], **more}
+
+    value = [
+        activity("12:00:01", "Prompted e"),
+        activity("09:30:00", "Prompted d"),
+        activity("09:20:01", "Used Gemini Apps"),
+        activity("09:20:00", "Prompted c", safeHtmlItem=[{"html": "<p>answer</p>"}]),
+        activity("09:09:59", "Prompted b"),
+        activity("09:05:00", "Prompted a"),
+    ]
+    assert len(load(value)[0]) == 5
+    found, report = load(value, group_by_gap=10)
+    assert [[text for _, text in told(one)] for one in found] == [["e"], ["c", "answer", "d"], ["a", "b"]]
+    assert [any(text.startswith("guessed") for text in one.warnings) for one in found] == [False, True, True]
+    assert report.not_chats == 1
+
+
 def test_t38_names_of_speakers_can_be_given():
     found = one(b"Mira: a\nBot: b\nMira: c", labels={"Mira": "user"})
     assert told(found) == [("user", "a"), ("assistant", "b"), ("user", "c")]

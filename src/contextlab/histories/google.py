@@ -50,12 +50,14 @@ def read_activity(element, draft: Draft) -> None:
     if not rows:
         raise Skip("empty", "no activity in it")
     first = as_dict(rows[0])
+    if len(rows) > 1 and chat_of(first) is None:
+        draft.warn("guessed: activities that stand close in time are taken as one chat")
     draft.about(id=chat_of(first), created=first.get("time"), updated=as_dict(rows[-1]).get("time"))
     for index, one in enumerate(rows):
         one = as_dict(one)
         title, time = as_text(one.get("title")), one.get("time")
         answers = [as_text(as_dict(item).get("html")) for item in as_list(one.get("safeHtmlItem"))]
-        if not any(answers) and title.startswith(OTHER):
+        if not is_prompt(one):
             raise Skip("not_chats", f"an activity that is no prompt: {title[:40]}")
         # The verb is translated; only the English ones are known, a prompt in another language keeps it.
         prompt = next((title[len(verb) :] for verb in PROMPTED if title.startswith(verb)), title)
@@ -64,6 +66,13 @@ def read_activity(element, draft: Draft) -> None:
             draft.clean("html", sum(map(bool, answers)))
             text = "\n\n".join(plain(one) for one in answers if one)
             draft.add("assistant", text, time=time, source=f"[{index}].safeHtmlItem")
+
+
+def is_prompt(element) -> bool:
+    """Return whether an activity is a prompt: it has an answer, or no title of another activity."""
+    element = as_dict(element)
+    answers = [as_text(as_dict(item).get("html")) for item in as_list(element.get("safeHtmlItem"))]
+    return any(answers) or not as_text(element.get("title")).startswith(OTHER)
 
 
 def chat_of(element) -> str | None:

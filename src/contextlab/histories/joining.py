@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 from .decoding import Broken
-from .draft import as_text
-from .google import chat_of
+from .draft import as_dict, as_text, seconds
+from .google import chat_of, is_prompt
 
 __all__ = ["joined"]
 
@@ -14,8 +14,11 @@ __all__ = ["joined"]
 _PIECE = re.compile(r"(.+)_\d+\Z", re.DOTALL)
 
 
-def joined(found, bare: bool, format: str, pieces: bool = False):
-    """Put messages that stand as elements of their own together into conversations; with ``pieces`` x_0, x_1 … too."""
+def joined(found, bare: bool, format: str, pieces: bool = False, gap: float | None = None):
+    """Put messages that stand as elements of their own together into conversations.
+
+    ``pieces``: ShareGPT's x_0, x_1, … too. ``gap``: activities without a chat, too, that are so many minutes apart.
+    """
     if bare:
         messages = []
         try:
@@ -31,7 +34,7 @@ def joined(found, bare: bool, format: str, pieces: bool = False):
     elif format == "oasst":
         yield from _runs(found, lambda one: as_text(one.get("message_tree_id")) if "message_id" in one else None)
     elif format == "gemini_activity":
-        yield from _activities(found)
+        yield from _activities(found, gap)
     elif format == "sharegpt" and pieces:
         for name, element in _runs(found, _stem):
             yield name, _whole(element) if isinstance(element, list) and _stem(element[0]) else element
@@ -74,20 +77,32 @@ def _runs(found, key_of):
         yield first, run
 
 
-def _activities(found):
+def _activities(found, gap):
     """Turn activities, which are newest first, into chats: those that name the same chat, in the order of time."""
+    near, start, last = [], "", 0.0  # prompts that name no chat, each at most a gap before the one above it
     chats, first = {}, {}
     broken = None
     try:
         for name, element in found:
             key = chat_of(element)
-            if key is None:
-                yield name, element
-            else:
+            if key is not None:
                 chats.setdefault(key, []).append(element)
                 first.setdefault(key, name)
+                continue
+            time = seconds(as_dict(element).get("time")) if gap and is_prompt(element) else None
+            if time is None:
+                yield name, element
+                continue
+            if near and abs(last - time) > 60 * gap:
+                yield start, near[::-1]
+                near = []
+            start = start if near else name
+            near.append(element)
+            last = time
     except Broken as error:
         broken = error
+    if near:
+        yield start, near[::-1]
     for key, rows in chats.items():
         yield first[key], rows[::-1]
     if broken is not None:

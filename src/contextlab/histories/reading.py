@@ -28,6 +28,7 @@ def read(
     labels: dict[str, str] | None = None,
     branch: int = 0,
     join_pieces: bool = False,
+    group_by_gap: float | None = None,
     limits: Limits = LIMITS,
     progress: Callable[[int, int], None] | None = None,
 ) -> Reading:
@@ -39,6 +40,7 @@ def read(
         labels: for plain transcripts, further names of speakers: label -> role.
         branch: which branch of each conversation: 0 is the one that was shown last, 1, 2, … are the others.
         join_pieces: of ShareGPT's pieces with the ids x_0, x_1, … in a row make one conversation x.
+        group_by_gap: activities of Gemini that name no chat and are at most so many minutes apart make one; a guess.
         limits: bounds of what is unpacked, see `LIMITS`.
         progress: called with the bytes done and the bytes in all.
 
@@ -51,7 +53,7 @@ def read(
     >>> [record.text for conversation in reading for record in conversation.messages], reading.format
     (['Hello'], 'messages')
     """
-    return Reading(path, format, labels, branch, join_pieces, limits, progress)
+    return Reading(path, format, labels, branch, (join_pieces, group_by_gap), limits, progress)
 
 
 def newest(path, **options) -> tuple[Conversation, Report]:
@@ -69,13 +71,13 @@ def newest(path, **options) -> tuple[Conversation, Report]:
 class Reading:
     """An iterator over the conversations of a file. ``format``: its name; ``report``: the numbers so far."""
 
-    def __init__(self, path, format, labels, branch, join_pieces, limits, progress):
+    def __init__(self, path, format, labels, branch, joins, limits, progress):
         if format is not None and format not in FORMATS:
             raise HistoryError(f"there is no format {format!r}; there are {', '.join(FORMATS)}", tuple(FORMATS))
         if not isinstance(branch, int) or branch < 0:
             raise HistoryError(f"branch is {branch!r}; expected 0, 1, 2, …")
         self.branch, self.labels, self.limits = branch, labels, limits
-        self.join_pieces = join_pieces
+        self._joins = joins
         self._source = Source(path, limits)
         self._tally = Tally(self._source.name)
         self._progress = progress
@@ -213,7 +215,7 @@ class Reading:
                 return
             shape = {}
             found = elements(Window(text, self.limits.conversation), shape)
-            found = joined(found, part.bare, tally.format, self.join_pieces)
+            found = joined(found, part.bare, tally.format, *self._joins)
             try:
                 for name, element in found:
                     where = f"{part.name}{name if name[:1] in ('[', '.', '') else ': ' + name}"
