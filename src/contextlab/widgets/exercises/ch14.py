@@ -156,7 +156,7 @@ PARTS = {"system": 1500, "tools": 3200, "pins": 200, "current": 300}
 EXERCISES = (
     Predict(
         "14-p",
-        "How many are bad?",
+        "Bad requests",
         "In how many of the 40 requests can one see that something is wrong, from the request and the chat alone?",
         unit="requests",
         operands={
@@ -195,8 +195,8 @@ EXERCISES = (
     ChooseTask(
         "14-q1",
         "Two that look alike",
-        "A customer corrected an address in turn 30. In turn 80 the model uses the old one. The log of request 80: "
-        "nothing absent, no summary, one pinned note, the message of turn 30 dropped. What is it?",
+        "A customer corrected an address in turn 30. In turn 80 the model uses the old one. Request 80 holds "
+        "the instructions and one pinned note, no summary, and not the message of turn 30. What is it?",
         options=(
             Option(
                 "Summary drift: the new address was lost in a rewrite.",
@@ -210,7 +210,7 @@ EXERCISES = (
             ),
             Option(
                 "Silent loss of instructions.",
-                "an address that a customer says is no instruction, and nothing mandatory is absent.",
+                "an address that a customer says is no instruction, and the instructions are sent.",
                 "A9",
             ),
             Option(
@@ -246,6 +246,11 @@ EXERCISES = (
                 "A8",
                 lambda call, first, second, reply, new: call + first + second + reply + new,
                 "{given} begins with the call: headless. The question belongs to the turn.",
+            ),
+            Wrong(
+                "S12",
+                lambda turn: turn,
+                "{given} is the last turn alone. The new question is sent as well.",
             ),
             Wrong(
                 "A4",
@@ -287,6 +292,11 @@ EXERCISES = (
                 ("S6", lambda right, system: right + system, "{given} leaves out the instructions."),
                 ("S14", lambda right, pins: right + pins, "{given} leaves out the pinned notes."),
                 ("S12", lambda right, current: right + current, "{given} leaves out the current question."),
+                (
+                    "S14",
+                    lambda window, reply, margin: window - reply - margin,
+                    "{given} is the input budget. What is sent in every request comes off it.",
+                ),
             )
         ),
         praise="everything else is mandatory.",
@@ -319,9 +329,9 @@ EXERCISES = (
     OrderTask(
         "14-2",
         "What leaves first?",
-        "A chat holds two old turns of {turn} and {other} tokens. In the current exchange two calls are done: one has "
-        "{early} tokens with its result, the newest {late}. The input budget shrinks step by step. Put the four in the "
-        "order in which they leave.",
+        "A chat holds two old turns of {turn} and {other} tokens. The current question is not answered yet; two calls "
+        "are done for it: one has {early} tokens with its result, the newest {late}. The input budget shrinks step by "
+        "step. Put the four in the order in which they leave.",
         items=(
             "the oldest turn",
             "the turn before the current question",
@@ -345,7 +355,7 @@ EXERCISES = (
         praise="older turns, then the older groups of the current exchange; the newest group stays or it is an error.",
         solution="Older turns leave first, the oldest before the other. Then the groups of the current exchange leave, "
         "the oldest first. The newest group and the question are mandatory: without them it is an error.",
-        ends="What leaves first comes first.",
+        ends="What leaves first stands at the top.",
         hints=(
             "What does the model need in order to answer the current question?",
             "Older turns leave before the current exchange is touched.",
@@ -373,7 +383,7 @@ EXERCISES = (
             Wrong(
                 "A11",
                 lambda total: total,
-                "{given} is everything that the store returned. A result above the cap would overflow the window.",
+                "{given} is everything that the store returned. That is more than the smaller of {free} and {cap}.",
             ),
         ),
         praise="whole quotations, under the smaller of the two limits.",
