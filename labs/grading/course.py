@@ -56,9 +56,13 @@ def grade(
         known = hashlib.sha256(print_of_run + submission.data + repr(submission.remarks).encode()).hexdigest()
         if not again and (before := _read(file)) and before["fingerprint"] == known:
             return before
-        result = {"fingerprint": known, **assess(variant, submission, made, limits, walled)}
+        try:
+            result = {"fingerprint": known, **assess(variant, submission, made, limits, walled)}
+        except Exception as error:  # one submission never stops the others
+            remark = ["the grader stopped", f"{submission.place}: {type(error).__name__}: {str(error)[:200]}"]
+            return _nothing(submission, [remark])
         beside = file.with_suffix(".part")  # a run that is stopped leaves no half result
-        beside.write_text(json.dumps(result, ensure_ascii=False, indent=1), encoding="utf-8")
+        beside.write_text(json.dumps(result, indent=1), encoding="utf-8")
         os.replace(beside, file)
         return result
 
@@ -86,16 +90,15 @@ def assess(variant: Variant, submission: Submission, made: dict, limits: Limits,
 
     ``status`` is "graded", "needs review" (a person has to look before the mark counts) or "not graded".
     """
-    remarks = [list(remark) for remark in submission.remarks]
-    result = {"key": submission.key, "student": submission.key, "file": submission.place, "remarks": remarks}
-    nothing = {"status": "not graded", "checks": {}, "written": {}, "errors": []}
+    result = _nothing(submission, [])
+    remarks = result["remarks"]
     if submission.notebook is None:
-        return result | nothing
+        return result
     try:
         found = work(submission.notebook, made)
     except WrongLab as error:
         remarks.append(["a file was not read", f"{submission.place}: {error}"])
-        return result | nothing
+        return result
     remarks += map(list, found.remarks)
     if found.student in ("", "demo"):
         remarks.append(["the notebook does not say whose it is", "its numbers are those of the id 'demo'"])
@@ -117,6 +120,20 @@ def assess(variant: Variant, submission: Submission, made: dict, limits: Limits,
         "checks": marked["checks"],
         "written": written(variant, found.written),
         "errors": errors,
+    }
+
+
+def _nothing(submission: Submission, remarks: list[list[str]]) -> dict:
+    """Return the result of a submission that was not graded."""
+    return {
+        "key": submission.key,
+        "student": submission.key,
+        "file": submission.place,
+        "remarks": [*map(list, submission.remarks), *remarks],
+        "status": "not graded",
+        "checks": {},
+        "written": {},
+        "errors": [],
     }
 
 

@@ -126,7 +126,7 @@ def _assigned(text: str, name: str) -> str:
         if isinstance(node, ast.Assign) and any(isinstance(one, ast.Name) and one.id == name for one in node.targets):
             value = node.value.value if isinstance(node.value, ast.Constant) else None
             if isinstance(value, str):
-                return value.strip()[:80]
+                return value.encode("utf-8", "replace").decode().strip()[:80]  # half a surrogate pair is no text
     return ""
 
 

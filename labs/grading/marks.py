@@ -58,7 +58,7 @@ def why(answer: dict) -> str:
     if "missing" in answer:
         return "the name does not exist"
     if "not plain" in answer:
-        return f"the value is no plain data: {answer['not plain']}"
+        return f"the value is no plain data: {str(answer['not plain'])[:60]}"
     if "error" in answer:
         known = isinstance(getattr(builtins, str(answer["error"]), None), type) or answer["error"] == "TimeUp"
         return f"it raised {answer['error'] if known else 'an exception of its own'}"

@@ -142,19 +142,25 @@ class Process:
         """Run the cells; return one dict a cell: ``cell``, ``error`` (a dict or None), ``printed``."""
         self._send({**self.limits._asdict(), "cells": cells})
         done = []
-        while True:
-            message = self._receive(self.ends - time.monotonic())
-            if "at" in message:
-                self.at = str(message["at"])
-            elif "cell" in message:
-                done.append(message)
-            elif "ready" in message:
-                return done
+        for name, _ in cells:
+            if self._receive(self._patience()) != {"at": name}:
+                raise Lost("the process wrote out of turn")
+            self.at = name
+            done.append(_seen(self._receive(self._patience()), name))
+        if self._receive(self._patience()) != {"ready": True}:
+            raise Lost("the process wrote out of turn")
+        return done
 
     def ask(self, name: str, args: list | None) -> dict:
         """Return the answer to one question: a dict with one of ``plain``, ``not plain``, ``error``, ``missing``."""
+        if self._rest or select.select([self.process.stdout.fileno()], [], [], 0)[0]:
+            raise Lost("the process wrote out of turn, or ended")
         self._send({"name": name, "args": args})
-        return self._receive(min(2 * self.limits.seconds + 1, self.ends - time.monotonic()))
+        return self._receive(self._patience())
+
+    def _patience(self) -> float:
+        """Seconds for one step: code that catches what ends it costs its own time, not that of the other cells."""
+        return min(2 * self.limits.seconds + 1, self.ends - time.monotonic())
 
     def _send(self, message: dict) -> None:
         try:
@@ -183,3 +189,18 @@ class Process:
         if not isinstance(message, dict):
             raise Lost("the process wrote what is no answer")
         return message
+
+
+def _seen(message: dict, name: str) -> dict:
+    """Return what a cell is said to have done, with values of the expected types; the student's code may have said it.
+
+    Raises `Lost` when it is another message.
+    """
+    error = message.get("error")
+    if message.get("cell") != name or not (error is None or isinstance(error, dict)):
+        raise Lost("the process wrote out of turn")
+    if error is not None:
+        line = error.get("line")
+        text = {key: str(error.get(key, ""))[:500] for key in ("name", "text")}
+        error = {**text, "line": line if isinstance(line, int) else None}
+    return {"cell": name, "error": error, "printed": str(message.get("printed", ""))[:2000]}
