@@ -76,9 +76,7 @@ def test_a_loop_without_end_costs_its_own_question_only(sandbox, endless):
 
 def test_a_call_without_end_costs_its_own_question_only(sandbox):
     result = judged(OF, solved(OF, replaced={"q6": "def cut(pieces, costs, limit):\n    while True:\n        pass"}))
-    earned = points(result)
-    assert earned["q6"] == 0
-    assert {**earned, "q6": FULL["q6"]} == FULL or result["status"] == "not graded"
+    assert points(result) == {**FULL, "q6": 0} and result["status"] == "graded"
 
 
 def test_deleted_checks_cost_nothing_and_are_said(sandbox):
