@@ -213,6 +213,24 @@ def test_an_unknown_answer_hears_direction_and_size_but_not_the_value(module):
     assert not any("5,888" in one or "5888" in one for one in got)
 
 
+@pytest.mark.parametrize(
+    "unit, typed_in, said",
+    [
+        ("requests", "1", "1 request is"),
+        ("requests", "2", "2 requests is"),
+        ("requests", "1.0", "1 request is"),
+        ("requests", "11", "11 requests is"),
+        ("GB", "1", "1 GB is"),
+        ("%", "1", "1 % is"),
+        ("", "1", "1 is"),
+    ],
+)
+def test_one_has_a_unit_in_the_singular(module, unit, typed_in, said):
+    task = {"right": "5888", "wrong": [], "unit": unit, "units": [], "praise": ""}
+    got = module.evaluate("([given, task]) => family.tests.gradeNumber(given, task).html", [typed_in, task])
+    assert got.startswith(f"{said} too low, by ")
+
+
 def test_formulas_and_tables_agree_with_python(module):
     from contextlab.widgets import drop_explorer, request_explorer, window_bar
 

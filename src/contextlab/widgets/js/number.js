@@ -15,8 +15,12 @@ function gradeNumber(text, task) {
   return { right: false, html: apart(value, right, task), slip: "", unknown: true };
 }
 
-// "12 tokens", but "request 12".
-const worded = (text, task) => (task.ordinal ? `${task.unit} ${text}` : `${text} ${task.unit || ""}`.trim());
+// "12 tokens", but "1 token" and "request 12".
+function worded(text, task) {
+  const unit = task.unit || "";
+  if (task.ordinal) return `${unit} ${text}`;
+  return `${text} ${text === "1" ? unit.replace(/([a-z]{3})s$/, "$1") : unit}`.trim();
+}
 
 // Direction and size of a miss, without giving the answer away.
 function apart(value, right, task) {
