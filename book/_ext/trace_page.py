@@ -12,6 +12,7 @@ from docutils import nodes
 from docutils.parsers.rst import Directive
 
 from contextlab import page
+from contextlab.widgets import assets
 
 FOLDER = Path(__file__).resolve().parents[1] / "_static" / "forgotten"
 PARTS = (
@@ -34,7 +35,8 @@ PLACE = f"""<div {MARK}><div class="clw"><p class="clw-title">Your conversation<
 
 def script() -> str:
     """Return the script of the page, without the call that starts it."""
-    return page.script() + "".join((FOLDER / part).read_text("utf-8") for part in PARTS)
+    parts = "".join((FOLDER / part).read_text("utf-8") for part in PARTS)
+    return assets.stripped(page.script() + parts, "//")
 
 
 class TracePage(Directive):
@@ -51,7 +53,7 @@ def on_page(app, pagename, templatename, context, doctree) -> None:
     up = "../" * pagename.count("/")
     start = 'tracePage(document.getElementById("trace-page"));'
     name, _ = put(Path(app.outdir), "trace", ".js", f'"use strict";(()=>{{\n{script()}{start}\n}})();\n')
-    sheet, _ = put(Path(app.outdir), "trace", ".css", page.style())
+    sheet, _ = put(Path(app.outdir), "trace", ".css", assets.stripped(page.style(), "/*"))
     context["css_files"] = [*context["css_files"], sheet]
     context["body"] = f'{body}\n<script src="{up}{name}" defer></script>\n'
 

@@ -43,7 +43,8 @@ STUB = (
 """What every widget but the family carries as `_esm`: it fetches the family's module and imports it once."""
 
 
-def _stripped(text: str, comment: str) -> str:
+def stripped(text: str, comment: str) -> str:
+    """Return a script or a style sheet without indentation, empty lines, and lines that begin with ``comment``."""
     lines = (line.strip() for line in text.splitlines())
     return "\n".join(line for line in lines if line and not line.startswith(comment)) + "\n"
 
@@ -52,13 +53,13 @@ def _stripped(text: str, comment: str) -> str:
 def module_source() -> str:
     """Return the ES module: all parts joined, without indentation and comment lines."""
     folder = files(__package__) / "js"
-    return "".join(_stripped((folder / part).read_text("utf-8"), "//") for part in PARTS)
+    return "".join(stripped((folder / part).read_text("utf-8"), "//") for part in PARTS)
 
 
 @cache
 def stylesheet() -> str:
     """Return the stylesheet of the family, without indentation and empty lines."""
-    return _stripped((files(__package__) / "family.css").read_text("utf-8"), "/*")
+    return stripped((files(__package__) / "family.css").read_text("utf-8"), "/*")
 
 
 @cache
