@@ -21,6 +21,7 @@ from classroom import (
 )
 from grading.course import grade
 from grading.kit import LABS
+from grading.marks import mark
 from grading.sandbox import Process, python
 
 LAB = "lab1_count_it"
@@ -103,6 +104,18 @@ def test_a_printed_score_gains_nothing_and_is_said(sandbox):
     assert "prints or copies what a grader would say" in remarks(result)
 
 
+def to_the_pipe(answers: bytes) -> str:
+    """Code that writes into every open file, that of the answers among them."""
+    return f"""
+import os
+for number in range(3, 20):
+    try:
+        os.write(number, {answers!r})
+    except OSError:
+        pass
+"""
+
+
 TAMPERING = {
     "drops asserts": """
 import ast, builtins
@@ -130,31 +143,12 @@ builtins.type = lambda *more: bool
 builtins.isinstance = lambda *more: True
 builtins.all = lambda *more: True
 """,
-    "says that all is right to whoever asks": """
-import os
-for number in range(3, 20):
-    try:
-        os.write(number, b'{"ready": true}\\n' + b'{"plain": true}\\n' * 500)
-    except OSError:
-        pass
-""",
-    "reports cells that broke, in a shape of its own": """
-import os
-for number in range(3, 20):
-    try:
-        os.write(number, b'{"cell": "q2", "error": "none of a dict", "printed": [1]}\\n' * 9)
-    except OSError:
-        pass
-""",
+    "says that all is right to whoever asks": to_the_pipe(b'{"ready": true}\n' + b'{"plain": true}\n' * 500),
+    "reports cells that broke, in a shape of its own": to_the_pipe(
+        b'{"cell": "q2", "error": "none of a dict", "printed": [1]}\n' * 9
+    ),
     "raises what cannot be written": "raise KeyError(chr(0xD800) * 9)",
-    "answers with nonsense": """
-import os
-for number in range(3, 20):
-    try:
-        os.write(number, b'[1, {"a": null\\n' * 50)
-    except OSError:
-        pass
-""",
+    "answers with nonsense": to_the_pipe(b'[1, {"a": null\n' * 50),
 }
 
 
@@ -293,7 +287,9 @@ def test_the_public_solutions_pasted_into_a_graded_course(sandbox):
     assert all(earned[question] < worth / 2 for question, worth in FULL.items())
 
 
-LIBRARY = "from contextlab.tokens import WordPieces\n\n\ndef costs(text):\n    return [WordPieces().count(text)]"
+LIBRARY = (
+    "from contextlab.tokens import WordPieces\n\n\ndef costs(text):\n    return [1 for _ in WordPieces().pieces(text)]"
+)
 
 
 def test_the_library_is_not_there_when_grading(sandbox):
@@ -310,22 +306,44 @@ def test_no_package_can_be_imported(sandbox, module):
 
 def test_the_library_beside_the_notebook_or_written_by_it(sandbox, tmp_path):
     """A file that is handed in too is not there; what the notebook itself writes solves another rule, and is said."""
-    vendored = (LABS.parent / "src" / "contextlab" / "tokens.py").read_text(encoding="utf-8")
+    package = LABS.parent / "src" / "contextlab"
+    vendored = {name: (package / name).read_text(encoding="utf-8") for name in ("tokens.py", "errors.py")}
     hand_in(tmp_path / "in", "ada/lab.ipynb", solved(OF, "ada", {"q2": LIBRARY}))
-    hand_in(tmp_path / "in", "ada/contextlab/tokens.py", vendored)
+    hand_in(tmp_path / "in", "ada/contextlab/tokens.py", vendored["tokens.py"])
     (result,) = grade(OF, tmp_path / "in", tmp_path / "out", limits=QUICK)
     assert points(result)["q2"] == 0 and "another file was handed in" in remarks(result)
 
     written = f"""
-import os, sys
-os.makedirs("/tmp/contextlab", exist_ok=True)
-open("/tmp/contextlab/__init__.py", "w").close()
-open("/tmp/contextlab/tokens.py", "w").write({vendored!r})
-sys.path.insert(0, "/tmp")
+import pathlib, sys, tempfile
+own = pathlib.Path(tempfile.mkdtemp(), "contextlab")
+own.mkdir()
+own.joinpath("__init__.py").touch()
+for name, text in {vendored!r}.items():
+    own.joinpath(name).write_text(text)
+sys.path.insert(0, str(own.parent))
 {LIBRARY}
 """
     result = judged(OF, solved(OF, replaced={"q2": written}))
+    assert not result["errors"], "the copy of the library ran"
     assert points(result)["q2"] == 0 and "names the library" in remarks(result)
+
+
+def test_a_fault_of_the_grader_costs_one_submission_and_is_tried_again(sandbox, tmp_path, monkeypatch):
+    for student in ("ada", "zoe"):
+        hand_in(tmp_path / "in", f"{student}/lab.ipynb", solved(OF, student))
+
+    def faulty(variant, student, *more):
+        if student == "ada":
+            raise OverflowError("a number too large")
+        return mark(variant, student, *more)
+
+    with monkeypatch.context() as patched:
+        patched.setattr("grading.course.mark", faulty)
+        ada, zoe = grade(OF, tmp_path / "in", tmp_path / "out", limits=QUICK)
+    assert ada["status"] == "not graded" and "OverflowError: a number too large" in remarks(ada)
+    assert points(zoe) == FULL
+    ada, _ = grade(OF, tmp_path / "in", tmp_path / "out", limits=QUICK)
+    assert ada["status"] == "graded" and points(ada) == FULL
 
 
 def test_a_class_of_attackers_leaves_the_others_alone(sandbox, tmp_path):
