@@ -285,6 +285,18 @@ def test_a_bad_number_is_asked_back(opened, windows, reserve, said):
     assert said in opened.get_by_role("alert").inner_text()
 
 
+def test_a_window_that_is_too_small_hides_no_other(opened):
+    """Written as people write a list, with a comma behind each number."""
+    give(opened, gpt([("Boats", CHAT)]))
+    opened.wait_for_selector(VIEW)
+    opened.get_by_label("Context windows, in units").fill("3, 900; 4096")
+    opened.get_by_label("Context windows, in units").press("Enter")
+    opened.get_by_role("alert").wait_for()
+    assert "leave no room in a window of 3" in opened.get_by_role("alert").inner_text()
+    shown = opened.locator(f"{VIEW} select option").all_inner_texts()
+    assert [text.split()[0] for text in shown] == ["900", "4,096"]
+
+
 def test_a_conversation_without_a_user_is_said_so(opened):
     give(opened, gpt([("Boats", [("assistant", "Hello")])]))
     opened.get_by_role("alert").wait_for()

@@ -108,17 +108,21 @@ function tracePage(el) {
       const one = conversations[Number(pick.value)];
       const options = {
         counter: counter.value,
-        windows: windows.value.trim().split(/[\s]+/).map((text) => wholeNumber(text, "Context windows", 1)),
+        windows: windows.value.trim().split(/[,;]?\s+/).map((text) => wholeNumber(text, "Context windows", 1)),
         reply_reserve: wholeNumber(reserve.value.trim(), "Reply reserve", 0),
         facts: facts.value.split("\n").map((text) => text.trim()).filter(Boolean),
         title: one.title,
       };
       const found = await inSlices(lookBackSteps(one.read(), options), stopped);
       ready();
-      const why = found.windows.find((window) => window.why);
-      if (why) throw new ReadError(why.why);
       const { chat, ...rest } = found;
-      traceView(shown, { ...rest, blocks: chat.history.map(({ role, text }, i) => [role, chat.prefix[i + 1] - chat.prefix[i], chat.turns[i], text.slice(0, 400)]) });
+      const fitting = found.windows.filter((window) => !window.why);
+      const tooSmall = found.windows.filter((window) => window.why).map(({ why }) => h("p", { class: "clw-wrong", role: "alert" }, why));
+      shown.append(...tooSmall);
+      if (!fitting.length) return;
+      const place = h("div", {});
+      shown.append(place);
+      traceView(place, { ...rest, windows: fitting, blocks: chat.history.map(({ role, text }, i) => [role, chat.prefix[i + 1] - chat.prefix[i], chat.turns[i], text.slice(0, 400)]) });
     } catch (error) {
       if (stopped()) return;
       ready();
