@@ -18,7 +18,6 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-import textwrap
 from collections import namedtuple
 from pathlib import Path
 
@@ -97,14 +96,22 @@ def source(variant: Variant) -> dict:
     return {"cells": cells, "metadata": metadata, "nbformat": 4, "nbformat_minor": 5}
 
 
-def listed(values: list) -> str:
-    """Return a list as code, with double quotes, on lines that fit the column of a page: a filter of the templates."""
+def listed(values: list, indent: int = 0) -> str:
+    """Return a list as code, with double quotes, on lines that fit the column of a page: a filter of the templates.
+
+    ``indent``: blanks before the line on which the list begins. No item is broken.
+    """
     items = [repr(value).replace("'", '"') for value in values]
     line = f"[{', '.join(items)}]"
-    if len(line) <= 66:
+    if len(line) + indent <= 66:
         return line
-    lines = textwrap.wrap(", ".join(items), 76, break_long_words=False, break_on_hyphens=False)
-    return "[\n" + "\n".join(f"    {one}" for one in lines) + ",\n]"
+    margin = " " * indent
+    lines = [""]
+    for item in items:
+        if lines[-1] and indent + len(lines[-1]) + len(item) > 74:
+            lines.append("")
+        lines[-1] += f"{' ' if lines[-1] else ''}{item},"
+    return "[\n" + "\n".join(f"{margin}    {one}" for one in lines) + f"\n{margin}]"
 
 
 def _cell(block: Block, text: str) -> dict:
